@@ -1,48 +1,34 @@
 """`plimsoll size`: what to buy for a load, predicted from what a run measured."""
 
+from __future__ import annotations
+
 import re
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import get_args
+from typing import TYPE_CHECKING, get_args
 
 import click
-from rich.console import Console
-from rich.table import Table
 
 from plimsoll import words
 from plimsoll.cli.exit_codes import FAILURE, MET, NO_ANSWER
 from plimsoll.cli.options import NumberRange, tell_new_name
 from plimsoll.cli.output import console, make_table, print_figures
-from plimsoll.cli.run_experiment import RESULTS
 from plimsoll.errors import NoGroundError, PlimsollError, UsageError
 from plimsoll.files import write_whole
 from plimsoll.load_line.options import parse_limits_us, split_limits
-from plimsoll.model.aws.prices import HOME_REGION, PriceOverrides, PriceTable
+from plimsoll.model.aws.prices import HOME_REGION
 from plimsoll.model.judging.steps import Statistic
-from plimsoll.model.run.results import RunResult
-from plimsoll.quoting.prices import override_prices
-from plimsoll.report.folder import (
-    ANSWER,
-    RESULT,
-    SIZING,
-    find_newest_runs,
-    list_run_folders,
-    read_model,
-    read_run_id,
-)
-from plimsoll.report.size_tables import (
-    MARKED,
-    demands_table,
-    describe_further,
-    describe_question,
-    options_table,
-)
-from plimsoll.report.tables import ReportTable
-from plimsoll.sizing.answer import Confirmed, Sizing
-from plimsoll.sizing.from_run import Measured
-from plimsoll.sizing.rank import Wish, parse_growth
-from plimsoll.sizing.size import size
-from plimsoll.workflow.past import extract_measured, judged_limits_us, list_operations, volume_gib
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    from plimsoll.model.aws.prices import PriceTable
+    from plimsoll.model.run.results import RunResult
+    from plimsoll.report.tables import ReportTable
+    from plimsoll.sizing.answer import Confirmed, Sizing
+    from plimsoll.sizing.from_run import Measured
+
 
 # Options.
 
@@ -56,6 +42,8 @@ def parse_limits(result: RunResult, given: tuple[str, ...]) -> dict[str, float]:
     Raises:
         UsageError: A limit is invalid, or an operation has none.
     """
+    from plimsoll.workflow.past import judged_limits_us, list_operations
+
     operations = list_operations(result)
     known = parse_limits_us(split_limits(given), operations) if given else judged_limits_us(result)
     lacking = [name for name in operations if name not in known]
@@ -89,6 +77,10 @@ def find_prices(region: str | None, file: Path | None) -> PriceTable:
     Raises:
         UsageError: There are no prices for the region, or the file is of another one.
     """
+    from plimsoll.model.aws.prices import PriceOverrides
+    from plimsoll.quoting.prices import override_prices
+    from plimsoll.report.folder import read_model
+
     if file is None:
         if region not in {None, HOME_REGION}:
             raise UsageError(
@@ -111,6 +103,14 @@ LEFT = {"", "target", "binds first", "next", "latency under this load"}  # left-
 
 def print_sizing(answer: Sizing, *, whole: bool) -> None:
     """Print the answer: sentence, ranking, impossible targets and assumptions."""
+    from plimsoll.report.size_tables import (
+        MARKED,
+        demands_table,
+        describe_further,
+        describe_question,
+        options_table,
+    )
+
     shown = console()
     _say(shown, answer.sentence)
     _say(shown, describe_question(answer))
@@ -251,6 +251,11 @@ def command(
     Exit code 1: nothing carries it. 3: the run's figures are doubtful; or with --confirm, nothing
     that was measured carries it.
     """
+    from plimsoll.report.folder import SIZING
+    from plimsoll.sizing.rank import Wish, parse_growth
+    from plimsoll.sizing.size import size
+    from plimsoll.workflow.past import volume_gib
+
     if dsn is not None:
         more = run_folder is not None or want is not None
         return _observe(dsn, for_text, line, asked_more=more, as_json=as_json)
@@ -274,7 +279,7 @@ def command(
     runs |= _read_confirmations(run_folder / SIZING, asked, limit_us)
     confirmed: tuple[Confirmed, ...] = ()
     if confirm:
-        from plimsoll.cli.size_confirm import confirm_prediction  # noqa: PLC0415 - runs need an extra
+        from plimsoll.cli.size_confirm import confirm_prediction
 
         if not result.local:
             raise UsageError("--confirm: measures on this machine, and the run was on AWS")
@@ -305,7 +310,7 @@ def command(
 def _observe(
     dsn: str, for_text: str | None, line: Path | None, *, asked_more: bool, as_json: bool
 ) -> int:
-    from plimsoll.cli.observing import observe  # noqa: PLC0415 - loads AWS's client
+    from plimsoll.cli.observing import observe
 
     if asked_more:
         raise UsageError("--observe: cannot be combined with RUN and --want; --line RUN compares")
@@ -317,6 +322,8 @@ def _read_confirmations(
     folder: Path, statistic: Statistic, limit_us: dict[str, float]
 ) -> dict[str, Measured]:
     """Read the runs that confirm predictions; skip those without usable figures."""
+    from plimsoll.report.folder import list_run_folders
+
     found = {}
     for made in sorted(list_run_folders(folder), key=_folder_number):
         result = _read_result(made)
@@ -334,6 +341,8 @@ def _read_confirmations(
 
 def _write_sizing(answer: Sizing, folder: Path) -> None:
     """Write the answer beside its run, for the run's page; not into a folder that is not ours."""
+    from plimsoll.report.folder import ANSWER
+
     try:
         folder.mkdir(exist_ok=True)
         write_whole(folder / ANSWER, answer.model_dump_json(indent=1))
@@ -342,7 +351,7 @@ def _write_sizing(answer: Sizing, folder: Path) -> None:
 
 
 def _write_page(answer: Sizing, output: Path) -> None:
-    from plimsoll.report.size_page import render_sizing  # noqa: PLC0415 - slow to load, and only here
+    from plimsoll.report.size_page import render_sizing
 
     write_whole(output, render_sizing(answer))
 
@@ -361,6 +370,9 @@ def _exit_code(answer: Sizing, *, confirm: bool) -> int:
 
 def _find_run_folder(run: Path) -> Path:
     """Find the folder of a run by its id, if no folder has that name."""
+    from plimsoll.cli.run_experiment import RESULTS
+    from plimsoll.report.folder import find_newest_runs, read_run_id
+
     if run.exists() or run.name != str(run):
         return run
     return next(
@@ -374,6 +386,10 @@ def _read_result(folder: Path) -> RunResult:
     Raises:
         UsageError: There is no run in it, or there are several.
     """
+    from plimsoll.cli.run_experiment import RESULTS
+    from plimsoll.model.run.results import RunResult
+    from plimsoll.report.folder import RESULT, list_run_folders, read_model
+
     if not folder.is_dir():
         raise UsageError(f"RUN: {folder}: there is no such folder, nor run in {RESULTS}/")
     if not (folder / RESULT).is_file():
@@ -392,6 +408,8 @@ def _extract_measured(
         UsageError: The run measured too little; the message names its folder.
         NoGroundError: The run's figures are doubtful.
     """
+    from plimsoll.workflow.past import extract_measured
+
     try:
         return extract_measured(result, statistic, limit_us)
     except (UsageError, NoGroundError) as error:

@@ -1,27 +1,29 @@
 """`plimsoll workload`: lists and shows workloads; derives one from a database's statements."""
 
+from __future__ import annotations
+
 import json
 import os
 import time
 from collections import defaultdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
-from rich.console import Console
 
 from plimsoll import words
 from plimsoll.cli.options import tell_new_name
 from plimsoll.cli.output import console, make_table, print_figures, refuse_used_file
-from plimsoll.databases.observing import combine_looks, look_repeatedly, open_statements
 from plimsoll.errors import UsageError
 from plimsoll.files import write_whole
 from plimsoll.load_line.options import PASSWORD
-from plimsoll.model.request.dsn import FORM, parse_dsn
-from plimsoll.model.request.quantities import parse_duration_s
-from plimsoll.model.run.statements_seen import StatementsSeen
-from plimsoll.workload import list_builtin_names, load_workload
-from plimsoll.workload.derive.derived import Derived, derive
-from plimsoll.workload.derive.document import dump_document
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from plimsoll.model.run.statements_seen import StatementsSeen
+    from plimsoll.workload.derive.derived import Derived
+
 
 # Output of `plimsoll workload derive`.
 
@@ -31,6 +33,8 @@ LEFT_OUT_SHOWN = 12
 
 def print_derived(derived: Derived, seen: StatementsSeen, out: Path | None) -> None:
     """Describe on standard error what the workload does, what it omits, and what is guessed."""
+    from rich.console import Console
+
     console = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
     rates = ["ops/s"] if seen.interval_s else []
     figures = ["share", *rates, "mean in the server", "statements"]
@@ -157,6 +161,12 @@ def derive_verb(
     Neither keeps values, so the workload contains none of your data; guesses in their place are
     listed.
     """
+    from plimsoll.databases.observing import combine_looks, look_repeatedly, open_statements
+    from plimsoll.model.request.dsn import FORM, parse_dsn
+    from plimsoll.model.request.quantities import parse_duration_s
+    from plimsoll.workload.derive.derived import derive
+    from plimsoll.workload.derive.document import dump_document
+
     if dsn is None:
         raise UsageError(f"DSN: is missing; the form is {FORM}; or set PLIMSOLL_DSN")
     target = parse_dsn(dsn, option="DSN", password=os.environ.get(PASSWORD, ""))
@@ -189,6 +199,8 @@ def derive_verb(
 @click.option("--json", "as_json", is_flag=True, help="Print the list as JSON.")
 def list_command(*, as_json: bool) -> None:
     """List the built-in workloads."""
+    from plimsoll.workload import list_builtin_names, load_workload
+
     workloads = [load_workload(name) for name in list_builtin_names()]
     if as_json:
         click.echo(json.dumps([workload.summary() for workload in workloads], indent=2))
@@ -204,6 +216,8 @@ def list_command(*, as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print the resolved workload as JSON.")
 def show(name: str, *, as_json: bool) -> None:
     """Show a workload: its text, its parameters, and its tables and statements."""
+    from plimsoll.workload import load_workload
+
     workload = load_workload(name)
     compiled = workload.compile(None if workload.default_records else 1000)
     if as_json:

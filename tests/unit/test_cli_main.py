@@ -67,3 +67,18 @@ def test_each_verb_is_in_one_group() -> None:
     told = run("--help").stdout
     assert [line.rstrip(":") for line in told.splitlines() if line.endswith(":")][1:] == [*GROUPS]
     assert "\n  workloads " not in told  # an old name
+
+
+def test_help_loads_no_library_that_a_verb_needs_only_when_it_runs() -> None:
+    program = """
+import sys
+from plimsoll.cli.main import VERBS, cli
+for verb in sys.argv[1:] or VERBS:
+    cli.main([verb, "--help"], prog_name="plimsoll", standalone_mode=False)
+    if loaded := {"numpy", "boto3", "pymysql", "jinja2", "rich"} & sys.modules.keys():
+        sys.exit(f"{verb} --help loads {', '.join(loaded)}")
+"""
+    for verbs in (["find"], []):
+        command = [sys.executable, "-c", program, *verbs]
+        ran = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert (ran.returncode, ran.stderr) == (0, "")
