@@ -55,7 +55,7 @@ def print_expectations(expectations: Sequence[Expectation], console: Console) ->
 
     for one in expectations:
         text = Text.assemble((one.answer, ANSWERS[one.answer]), f"  {one.rule}: {one.because}")
-        console.print(text, soft_wrap=True)
+        console.print(text, soft_wrap=not console.is_terminal)
 
 
 def _loads_table(capacity: Capacity) -> Table:

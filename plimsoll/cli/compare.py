@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from plimsoll.cli.options import NumberRange
-from plimsoll.cli.output import print_report_table
+from plimsoll.cli.output import console, print_report_table
 from plimsoll.errors import UsageError
 from plimsoll.files import write_whole
 
@@ -106,8 +106,9 @@ def _print_comparison(comparison: Comparison, decision: Matrix | None) -> None:
         for row in decision.rows:
             click.echo(f"  {row.workload}: {row.decision}")
     click.echo("")
+    shown = console()
     for sentence in (*comparison.sentences, *comparison.warnings):
-        click.echo(sentence)
+        shown.print(sentence, markup=False, highlight=False, soft_wrap=not shown.is_terminal)
 
 
 def _print_published(laid: Against) -> None:

@@ -149,7 +149,12 @@ def print_observation(seen: Observation) -> None:
         out.print(each, highlight=False, markup=False)
     caveats = seen.line.caveats if seen.line else ()
     for note in (*caveats, *seen.notes):
-        out.print(f"- {words.escape_controls(note)}", highlight=False, markup=False, soft_wrap=True)
+        out.print(
+            f"- {words.escape_controls(note)}",
+            highlight=False,
+            markup=False,
+            soft_wrap=not out.is_terminal,
+        )
 
 
 def _describe_standing(seen: Observation) -> str:

@@ -75,10 +75,10 @@ def _print_end(quote: Quote | ExperimentQuote, console: Console) -> None:
             f"[bold]No sum[/]: no price is known for {lacking}."
             " `plimsoll prices` reads AWS's own list (docs/costs.md).",
             highlight=False,
-            soft_wrap=True,
+            soft_wrap=not console.is_terminal,
         )
     for note in quote.notes:
-        console.print(f"  {note}", highlight=False, soft_wrap=True)
+        console.print(f"  {note}", highlight=False, soft_wrap=not console.is_terminal)
 
 
 def _add_items(quote: ExperimentQuote) -> list[QuoteLine]:

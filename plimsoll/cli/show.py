@@ -82,4 +82,4 @@ def print_results(results: Results, *, as_json: bool) -> None:
             console, comparison_table({name: result for name, (_, result) in results.items()})
         )
         for sentence in compare_runs([result for _, result in results.values()]).sentences:
-            console.print(sentence, highlight=False, soft_wrap=True)
+            console.print(sentence, highlight=False, soft_wrap=not console.is_terminal)

@@ -134,7 +134,7 @@ def print_sizing(answer: Sizing, *, whole: bool) -> None:
 
 
 def _say(shown: Console, text: str) -> None:
-    shown.print(text, markup=False, highlight=False, soft_wrap=True)
+    shown.print(text, markup=False, highlight=False, soft_wrap=not shown.is_terminal)
 
 
 def _make_table(made: ReportTable) -> Table:
