@@ -1,5 +1,7 @@
 """`plimsoll canary`: tests a whole deployment, from `cdk deploy` to `cdk destroy`."""
 
+from __future__ import annotations
+
 import json
 import os
 import sys
@@ -13,28 +15,20 @@ from typing import TYPE_CHECKING, Any
 
 import botocore.session
 import click
-from botocore.exceptions import BotoCoreError
-from rich.console import Console
 
 from plimsoll import words
-from plimsoll.aws import clients
 from plimsoll.cli.output import make_table, out_option, print_figures, refuse_used_folder
 from plimsoll.cli.progress import RunProgress
-from plimsoll.cli.run_experiment import RESULTS
 from plimsoll.cli.service_calls import json_option
 from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.files import write_whole
 from plimsoll.packaged import find_packaged_folder
-from plimsoll.quoting.prices import read_builtin_prices
-from plimsoll.quoting.quotes import estimate_quote
-from plimsoll.requests.checked_request import CheckedRequest
-from plimsoll.requests.experiment_file import read_file
-from plimsoll.trial.comparison import Row
-from plimsoll.trial.trial import Allowance, Trial, estimate_deployment_usd
 
 if TYPE_CHECKING:
+    from plimsoll.requests.checked_request import CheckedRequest
+    from plimsoll.trial.comparison import Row
     from plimsoll.trial.place import Place
-    from plimsoll.trial.trial import Check
+    from plimsoll.trial.trial import Allowance, Check, Trial
 
 
 REQUEST = "canary.yaml"
@@ -81,13 +75,15 @@ def canary(
     also after a failure, a time-out or Ctrl-C; for what could not be deleted, the command that
     deletes it is shown. Exit code 1: an assertion does not hold, or something is left.
     """
+    from plimsoll.cli.run_experiment import RESULTS
+
     if local and (profile or region):
         raise click.UsageError(
             "--local uses no AWS account, so --profile and --region do not apply"
         )
     folder = out or RESULTS / f"canary-{datetime.now(UTC):%Y%m%d-%H%M%S}"
     refuse_used_folder(folder)
-    from plimsoll.local.runner import interrupt_on_termination  # noqa: PLC0415 - an extra
+    from plimsoll.local.runner import interrupt_on_termination
 
     with interrupt_on_termination():
         if local:
@@ -104,8 +100,8 @@ def canary(
 
 
 def _test_one_machine(folder: Path, *, as_json: bool) -> int:
-    from plimsoll.local.home import make_twin_home  # noqa: PLC0415 - an extra
-    from plimsoll.trial.on_one_machine import OnOneMachine  # noqa: PLC0415 - an extra
+    from plimsoll.local.home import make_twin_home
+    from plimsoll.trial.on_one_machine import OnOneMachine
 
     checked = _smallest_request()
     load = checked.request.load.model_copy(
@@ -120,8 +116,10 @@ def _test_one_machine(folder: Path, *, as_json: bool) -> int:
 def _test_aws(
     folder: Path, *, profile: str | None, region: str, budget_usd: float, yes: bool, as_json: bool
 ) -> int:
-    from plimsoll.trial.on_aws import OnAws, require_orderable  # noqa: PLC0415 - an extra
-    from plimsoll.trial.trial import divide_canary_budget  # noqa: PLC0415 - an extra
+    from plimsoll.quoting.prices import read_builtin_prices
+    from plimsoll.quoting.quotes import estimate_quote
+    from plimsoll.trial.on_aws import OnAws, require_orderable
+    from plimsoll.trial.trial import divide_canary_budget
 
     checked = _smallest_request()
     quote = estimate_quote(checked, read_builtin_prices())
@@ -144,19 +142,19 @@ def _test_aws(
 
 
 def _run_and_compare(
-    place: "Place",
+    place: Place,
     checked: CheckedRequest,
     folder: Path,
     *,
     lasts_s: float,
     as_json: bool,
-    allowance: "Allowance | None" = None,
-    checks: "Sequence[Check]" = (),
+    allowance: Allowance | None = None,
+    checks: Sequence[Check] = (),
 ) -> int:
     """Run the request here, then there; compare and print."""
     folder.mkdir(parents=True, exist_ok=True)
-    from plimsoll.trial.comparison import list_differences, run_on_twin  # noqa: PLC0415 - an extra
-    from plimsoll.trial.trial import run_canary  # noqa: PLC0415 - an extra
+    from plimsoll.trial.comparison import list_differences, run_on_twin
+    from plimsoll.trial.trial import run_canary
 
     request = checked.request
     with CanaryProgress(request) as progress:
@@ -183,6 +181,8 @@ def _run_and_compare(
 
 
 def _smallest_request() -> CheckedRequest:
+    from plimsoll.requests.experiment_file import read_file
+
     asked = read_file(find_packaged_folder("scenarios") / REQUEST)
     assert isinstance(asked, dict)  # noqa: S101 - the file is ours
     (checked,) = asked.values()
@@ -208,6 +208,10 @@ def _choose_account(profile: str | None, region: str | None) -> Iterator[str]:
     Raises:
         UsageError: No region is chosen, or the profile does not exist.
     """
+    from botocore.exceptions import BotoCoreError
+
+    from plimsoll.aws import clients
+
     session = botocore.session.Session(profile=profile)
     try:
         configured = session.get_config_variable("region")
@@ -266,6 +270,8 @@ def print_trial(
     trial: Trial, names: tuple[str, str], rows: Sequence[Row], cost: Sequence[str]
 ) -> None:
     """Print the outcome on standard output."""
+    from rich.console import Console
+
     console = Console()
     for finding in trial.findings:
         mark = "[green]yes[/]" if finding.holds else "[bold red]NO [/]"
@@ -292,6 +298,8 @@ def print_trial(
 
 def describe_costs(trial: Trial, allowance: Allowance | None) -> list[str]:
     """Describe the cost by our price list; it is never measured."""
+    from plimsoll.trial.trial import estimate_deployment_usd
+
     if allowance is None:
         return ["cost: nothing; one machine"]
     lines = [_predicted_cost(allowance)]
@@ -316,6 +324,8 @@ def trial_json(
     trial: Trial, place: str, rows: Sequence[Row], allowance: Allowance | None
 ) -> dict[str, Any]:
     """Return the outcome for JSON."""
+    from plimsoll.trial.trial import estimate_deployment_usd
+
     cost = trial.result.cost if trial.result else None
     return {
         "place": place,

@@ -1,40 +1,41 @@
 """`plimsoll capacity`: judges finished steps, whatever tool measured them."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import get_args
+from typing import TYPE_CHECKING, get_args
 
 import click
-from pydantic import ValidationError
-from rich.box import SIMPLE_HEAD
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
-from rich.text import Text
 
 from plimsoll import words
-from plimsoll.capacity.readers.tables import Judging, judge_table
-from plimsoll.capacity.search import axis_of
 from plimsoll.cli.expecting import Expecting, expect_options
 from plimsoll.cli.options import NumberList, NumberRange
 from plimsoll.cli.output import console, make_table, print_figures
 from plimsoll.documents import is_deeper
 from plimsoll.errors import UsageError
-from plimsoll.model.judging.capacity import AuditName, Axis, Capacity, JudgedStep, Rules
-from plimsoll.model.judging.steps import Statistic
-from plimsoll.model.judging.verdicts import verdict_facts
-from plimsoll.model.request.expectations import Expectation
-from plimsoll.model.request.request import Request
-from plimsoll.report.expectations import JudgedTable
-from plimsoll.report.summaries import summarize_table
-from plimsoll.requests.step_files import read_steps, read_visible_text
+from plimsoll.model.judging.capacity import AuditName
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    from plimsoll.model.judging.capacity import Axis, Capacity, JudgedStep, Rules
+    from plimsoll.model.judging.steps import Statistic
+    from plimsoll.model.request.expectations import Expectation
+
 
 # Output: the curve, every step's verdict with its reason, and the answer.
 
 
 def print_capacity(capacity: Capacity, console: Console) -> None:
     """Print the loads as a table, then the verdict with everything that qualifies it."""
+    from rich.markup import escape
+    from rich.text import Text
+
+    from plimsoll.model.judging.verdicts import verdict_facts
+
     print_figures(console, _loads_table(capacity))
     style = f"bold {verdict_facts(capacity.verdict).color}"
     answer = Text.assemble((capacity.verdict, style), "  ", capacity.summary)
@@ -50,12 +51,17 @@ ANSWERS = {"met": "green", "not met": "bold red", "no answer": "bold yellow"}
 
 def print_expectations(expectations: Sequence[Expectation], console: Console) -> None:
     """Print the outcome of each rule."""
+    from rich.text import Text
+
     for one in expectations:
         text = Text.assemble((one.answer, ANSWERS[one.answer]), f"  {one.rule}: {one.because}")
-        console.print(text, soft_wrap=True)
+        console.print(text, soft_wrap=not console.is_terminal)
 
 
 def _loads_table(capacity: Capacity) -> Table:
+    from rich.box import SIMPLE_HEAD
+    from rich.markup import escape
+
     limits_us = capacity.steps[0].limit_us
     repeated = any(step.repetitions > 1 for step in capacity.steps)
     statistic = words.statistic(capacity.statistic)
@@ -225,6 +231,11 @@ def command(
     Exit code 1: a rule of --expect does not hold. 3: there is no answer (the verdict has no
     figure), or a rule cannot be decided.
     """  # noqa: D301 - the backspace keeps click from folding the paragraph
+    from plimsoll.capacity.readers.tables import Judging, judge_table
+    from plimsoll.report.expectations import JudgedTable
+    from plimsoll.report.summaries import summarize_table
+    from plimsoll.requests.step_files import read_steps
+
     rules, axis = None, None
     if len(files) == 1 and files[0].is_dir():
         rules, axis = _read_run_rules(files[0])
@@ -262,6 +273,12 @@ def command(
 
 def _read_run_rules(directory: Path) -> tuple[Rules, Axis | None]:
     """Return the rules and the axis by which the run itself was judged."""
+    from pydantic import ValidationError
+
+    from plimsoll.capacity.search import axis_of
+    from plimsoll.model.request.request import Request
+    from plimsoll.requests.step_files import read_visible_text
+
     text = read_visible_text(directory / "result.json")
     if is_deeper(text):
         raise UsageError(f"{directory / 'result.json'}: nested too deeply")

@@ -1,26 +1,22 @@
 """`plimsoll compare`: compares runs, and tells whether they differ at all."""
 
+from __future__ import annotations
+
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from plimsoll.cli.options import NumberRange
-from plimsoll.cli.output import print_report_table
+from plimsoll.cli.output import console, print_report_table
 from plimsoll.errors import UsageError
 from plimsoll.files import write_whole
-from plimsoll.report import compare_page
-from plimsoll.report.comparing.comparing import Comparison, compare_runs
-from plimsoll.report.experiment.choice import Matrix, build_matrix
-from plimsoll.report.folder import list_run_folders, read_run
-from plimsoll.report.published import (
-    MULTIPLES,
-    NEVER_ABSOLUTE,
-    Against,
-    compare_with_published,
-    read_reference,
-    shape_table,
-)
+
+if TYPE_CHECKING:
+    from plimsoll.report.comparing.comparing import Comparison
+    from plimsoll.report.experiment.choice import Matrix
+    from plimsoll.report.published import Against
 
 
 @click.command("compare")
@@ -61,6 +57,12 @@ def command(
     A folder with several runs, as an experiment has, stands for all of them. With --with FILE.csv
     one run is enough: it is compared with published figures.
     """
+    from plimsoll.report import compare_page
+    from plimsoll.report.comparing.comparing import compare_runs
+    from plimsoll.report.experiment.choice import build_matrix
+    from plimsoll.report.folder import list_run_folders, read_run
+    from plimsoll.report.published import compare_with_published, read_reference
+
     folders = tuple(run for folder in folders for run in list_run_folders(folder) or [folder])
     if len(folders) < (1 if published else 2):
         raise UsageError("compare: give at least two folders of runs")
@@ -93,6 +95,8 @@ def command(
 
 
 def _print_comparison(comparison: Comparison, decision: Matrix | None) -> None:
+    from plimsoll.report import compare_page
+
     print_report_table(compare_page.runs_table(comparison))
     if (loads := compare_page.loads_table(comparison)) is not None:
         click.echo("\nLatency at equal load")
@@ -102,11 +106,14 @@ def _print_comparison(comparison: Comparison, decision: Matrix | None) -> None:
         for row in decision.rows:
             click.echo(f"  {row.workload}: {row.decision}")
     click.echo("")
+    shown = console()
     for sentence in (*comparison.sentences, *comparison.warnings):
-        click.echo(sentence)
+        shown.print(sentence, markup=False, highlight=False, soft_wrap=not shown.is_terminal)
 
 
 def _print_published(laid: Against) -> None:
+    from plimsoll.report.published import MULTIPLES, NEVER_ABSOLUTE, shape_table
+
     click.echo(f"\n{laid.title}\n{NEVER_ABSOLUTE}")
     for shape in laid.shapes:
         click.echo(f"\n{shape.published} as published, {shape.measured} as measured: {MULTIPLES}")

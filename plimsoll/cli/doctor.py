@@ -1,5 +1,7 @@
 """`plimsoll doctor`: what this machine has, what it lacks, and how to install that."""
 
+from __future__ import annotations
+
 import importlib.metadata
 import importlib.util
 import json
@@ -10,20 +12,19 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from functools import partial
-from typing import get_args
+from typing import TYPE_CHECKING, get_args
 
 import click
-from rich.table import Table
 
 from plimsoll import __version__
 from plimsoll.cli.output import console
 from plimsoll.errors import PlimsollError
-from plimsoll.local.databases.server_programs import ServerProgram, list_server_programs
-from plimsoll.local.leftovers import remove_leftovers
+from plimsoll.local.databases.server_programs import list_server_programs
 from plimsoll.model.engine.asked import Protocol
 from plimsoll.packaged import is_installed_wheel
-from plimsoll.quoting.cloud_prices import list_old_sources
-from plimsoll.volumes.build import find_native_part
+
+if TYPE_CHECKING:
+    from plimsoll.local.databases.server_programs import ServerProgram
 
 
 @dataclass(frozen=True)
@@ -92,6 +93,8 @@ def _can_import(module: str) -> bool:
 
 
 def _find_volume_shim() -> Finding:
+    from plimsoll.volumes.build import find_native_part
+
     try:
         return Finding("volume shim", "ok", str(find_native_part("shim")))
     except PlimsollError as error:
@@ -99,6 +102,8 @@ def _find_volume_shim() -> Finding:
 
 
 def _remove_leftovers() -> Finding:
+    from plimsoll.local.leftovers import remove_leftovers
+
     told: list[str] = []
     remove_leftovers(told.append)
     return Finding("killed runs", "ok", "; ".join(told) or "none has left anything")
@@ -106,6 +111,8 @@ def _remove_leftovers() -> Finding:
 
 def _find_old_prices() -> Finding:
     """Name the sources of built-in prices that are older than a year."""
+    from plimsoll.quoting.cloud_prices import list_old_sources
+
     old = list_old_sources(datetime.now(UTC).date())
     if not old:
         return Finding("prices", "ok", "none is older than a year")
@@ -161,6 +168,8 @@ def command(*, as_json: bool) -> int:
 
     Exits with 1 if something is missing without which Plimsoll cannot run here.
     """
+    from rich.table import Table
+
     findings = list_findings()
     if as_json:
         click.echo(json.dumps([asdict(finding) for finding in findings], indent=2))

@@ -7,10 +7,8 @@ from datetime import UTC, datetime, timedelta
 import click
 
 from plimsoll import words
-from plimsoll.aws import clients
-from plimsoll.aws.drain import begin_drain, end_drain
 from plimsoll.cli.service_calls import json_option, profile_option
-from plimsoll.client.address import DEFAULT_STACK, read_stack_output
+from plimsoll.client.address import DEFAULT_STACK
 
 _LOOK_S = 15.0
 _HOURS_MOST = 14 * 24
@@ -41,6 +39,9 @@ def drain(*, stack: str, hours: float, wait: bool, end: bool, as_json: bool) -> 
     Submissions are refused (503) with the time until which they are, and checks that are due are
     put off to it. Exit code 0 if nothing is in progress any more, 3 if something still is.
     """
+    from plimsoll.aws.drain import begin_drain, end_drain
+    from plimsoll.client.address import read_stack_output
+
     table = read_stack_output(stack, "ServiceTable")
     if end:
         was_drained = end_drain(table)
@@ -63,6 +64,8 @@ def drain(*, stack: str, hours: float, wait: bool, end: bool, as_json: bool) -> 
 
 def list_in_progress(machines: list[str]) -> list[str]:
     """Return the names of the executions of state machines that are running."""
+    from plimsoll.aws import clients
+
     pages = clients.stepfunctions().get_paginator("list_executions")
     return [
         execution["name"]

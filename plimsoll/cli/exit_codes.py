@@ -1,10 +1,14 @@
 """Exit codes. README.md has the table for all verbs."""
 
-from collections.abc import Iterable
+from __future__ import annotations
 
-from plimsoll.model.run.experiment_record import ExperimentResult
-from plimsoll.model.run.run_record import RunState
-from plimsoll.report.summaries import Summary
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from plimsoll.model.run.experiment_record import ExperimentResult
+    from plimsoll.report.summaries import Summary
+
 
 MET = 0  # success: there is an answer, and it is the expected one
 FAILURE = 1  # the answer is a failure, or something else failed
@@ -26,6 +30,8 @@ def exit_code_of_experiment(result: ExperimentResult) -> int:
 
     For a boundary search: no cell carries the load, or the cheapest one remains undecided.
     """
+    from plimsoll.model.run.run_record import RunState
+
     if result.state is not RunState.SUCCEEDED:
         return FAILURE
     if result.boundary is not None:

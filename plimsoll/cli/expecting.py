@@ -1,38 +1,32 @@
 """The options that check results against rules, and report the outcome to a pipeline."""
 
+from __future__ import annotations
+
 import functools
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
+from plimsoll import words
 from plimsoll.cli.exit_codes import exit_code_of_runs
-from plimsoll.cli.run_experiment import write_report
 from plimsoll.errors import UsageError
 from plimsoll.files import write_whole
-from plimsoll.model.judging.capacity import Capacity
-from plimsoll.model.request.expectations import (
-    BaselineRule,
-    Expectation,
-    parse_rule,
-    require_operations,
-)
-from plimsoll.model.request.request import Request
-from plimsoll.model.run.results import RunResult
-from plimsoll.report.expectations import (
-    Judged,
-    check_expectations,
-    check_rule,
-    read_baseline,
-)
-from plimsoll.report.folder import RESULT, SECONDS
-from plimsoll.report.summaries import Summary, markdown, summarize_run, write_junit
-from plimsoll.requests.checked_request import CheckedRequest
+
+if TYPE_CHECKING:
+    from plimsoll.model.judging.capacity import Capacity
+    from plimsoll.model.request.expectations import Expectation
+    from plimsoll.model.request.request import Request
+    from plimsoll.model.run.results import RunResult
+    from plimsoll.report.expectations import Judged
+    from plimsoll.report.summaries import Summary
+    from plimsoll.requests.checked_request import CheckedRequest
+
 
 # key: run name; value: its folder here, if any, and its result
-Results = dict[str, tuple[Path | None, RunResult]]
+Results: TypeAlias = "dict[str, tuple[Path | None, RunResult]]"
 Command = Callable[..., Any]
 
 
@@ -58,6 +52,8 @@ class Expecting:
 
     def require_operations(self, operations: Collection[str]) -> None:
         """Refuse rules about operations that do not exist."""
+        from plimsoll.model.request.expectations import parse_rule, require_operations
+
         try:
             require_operations(map(parse_rule, self.rules), operations)
         except UsageError as error:
@@ -79,6 +75,9 @@ class Expecting:
         Raises:
             UsageError: One cannot be read.
         """
+        from plimsoll.model.request.expectations import BaselineRule, parse_rule
+        from plimsoll.report.expectations import read_baseline
+
         rules = [*self.rules, *(rule for request in requests for rule in request.expect)]
         for rule in map(parse_rule, rules):
             if isinstance(rule, BaselineRule) and rule.baseline not in self.baselines:
@@ -101,10 +100,14 @@ class Expecting:
 
     def judge(self, result: RunResult) -> RunResult:
         """Check a run against its own rules and those of the command line."""
+        from plimsoll.report.expectations import check_expectations
+
         return check_expectations(result, self.rules, self.baselines)
 
     def judge_table(self, capacity: Capacity) -> tuple[Expectation, ...]:
         """Check a verdict on a table of steps against the rules of the command line."""
+        from plimsoll.report.expectations import Judged, check_rule
+
         return tuple(check_rule(rule, Judged(capacity), self.baselines) for rule in self.rules)
 
     def judge_all(self, results: Results, *, keep: bool) -> Results:
@@ -114,6 +117,9 @@ class Expecting:
             results: The runs.
             keep: Whether to write the outcome into the runs' files and pages.
         """
+        from plimsoll.cli.run_experiment import write_report
+        from plimsoll.report.folder import RESULT, SECONDS
+
         judged: Results = {}
         for name, (folder, result) in results.items():
             judged[name] = folder, self.judge(result)
@@ -125,15 +131,27 @@ class Expecting:
         return judged
 
     def tell(self, summaries: Sequence[Summary]) -> int:
-        """Write the files for a pipeline; return the exit code."""
+        """Write the files for a pipeline, and return the exit code.
+
+        Rules that are not met are repeated on standard error: they are the last lines of a verb.
+        """
+        from plimsoll.report.summaries import markdown, write_junit
+
         texts = ((self.junit, write_junit), (self.markdown, markdown))
         for path, written in texts:
             if path is not None:
                 write_whole(path, written(summaries))
+        for summary in summaries:
+            for case in summary.cases:
+                if case.told == "not met":
+                    line = f"plimsoll: {summary.name}: {case.name} is not met: {case.because}"
+                    click.echo(words.escape_controls(line), err=True)
         return exit_code_of_runs(summaries)
 
     def tell_runs(self, results: Results) -> int:
         """Write the files of runs for a pipeline; return the exit code."""
+        from plimsoll.report.summaries import summarize_run
+
         return self.tell([summarize_run(result) for _, result in results.values()])
 
 
@@ -145,6 +163,8 @@ def _check_file(_: click.Context, parameter: click.Parameter, path: Path | None)
 
 
 def _check_rules(_: click.Context, __: click.Parameter, rules: tuple[str, ...]) -> tuple[str, ...]:
+    from plimsoll.model.request.expectations import parse_rule
+
     for rule in rules:
         try:
             parse_rule(rule)

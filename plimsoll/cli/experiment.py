@@ -1,8 +1,11 @@
 """`plimsoll experiment`: matrices of runs on the service."""
 
+from __future__ import annotations
+
 import json
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,28 +15,19 @@ from plimsoll.cli.options import allow_files_option
 from plimsoll.cli.output import print_report_table
 from plimsoll.cli.progress import Lines
 from plimsoll.cli.service_calls import connect_service, json_option, service_options
-from plimsoll.client.remote_watch import POLL_S
-from plimsoll.client.service_client import Service
 from plimsoll.errors import PlimsollError, UsageError
-from plimsoll.model.run.experiment_record import (
-    CellStatus,
-    DatasetOutcome,
-    ExperimentDetail,
-    ExperimentResult,
-    ExperimentStatus,
-)
-from plimsoll.report.experiment.page import (
-    boundary_table,
-    cells_table,
-    describe_boundary,
-    describe_datasets,
-    factorials_table,
-    gains_table,
-    matrix_table,
-)
-from plimsoll.report.phase_tables import phases_table
-from plimsoll.requests.cells import CheckedExperiment
-from plimsoll.requests.experiment_file import read_file
+
+if TYPE_CHECKING:
+    from plimsoll.client.service_client import Service
+    from plimsoll.model.run.experiment_record import (
+        CellStatus,
+        DatasetOutcome,
+        ExperimentDetail,
+        ExperimentResult,
+        ExperimentStatus,
+    )
+    from plimsoll.requests.cells import CheckedExperiment
+
 
 # Progress on standard error: each cell's start and end, and a status line.
 
@@ -93,6 +87,9 @@ def _describe_outcome(cell: CellStatus) -> str:
 
 def print_experiment(result: ExperimentResult, *, as_json: bool) -> None:
     """Print what to buy in one sentence, and the evidence for it."""
+    from plimsoll.report.experiment.page import cells_table, describe_datasets, gains_table
+    from plimsoll.report.phase_tables import phases_table
+
     if as_json:
         click.echo(json.dumps(result.model_dump(mode="json"), indent=2))
         return
@@ -123,6 +120,8 @@ def print_experiment(result: ExperimentResult, *, as_json: bool) -> None:
 
 
 def _print_decision(result: ExperimentResult) -> None:
+    from plimsoll.report.experiment.page import boundary_table, describe_boundary, matrix_table
+
     if result.boundary is None:
         print_report_table(matrix_table(result))
         return
@@ -132,6 +131,8 @@ def _print_decision(result: ExperimentResult) -> None:
 
 
 def _print_factorials(result: ExperimentResult) -> None:
+    from plimsoll.report.experiment.page import factorials_table
+
     if (table := factorials_table(result.factorials)) is None:
         return
     click.echo("\nGain of each axis, and what it depends on")
@@ -168,12 +169,21 @@ def start(
     as_json: bool,
 ) -> int:
     """Start the experiment of FILE, and print its id."""
+    from plimsoll.requests.cells import CheckedExperiment
+    from plimsoll.requests.experiment_file import read_file
+
     asked = read_file(file, allow_files)
     if not isinstance(asked, CheckedExperiment):
         raise UsageError(
             f"{file}: has no `axes`, so it is not an experiment: plimsoll submit {file}"
         )
-    service = connect_service(url, stack)
+    return start_experiment(connect_service(url, stack), asked, key, wait=wait, as_json=as_json)
+
+
+def start_experiment(
+    service: Service, asked: CheckedExperiment, key: str | None, *, wait: bool, as_json: bool
+) -> int:
+    """Start an experiment and print its id; with `wait`, follow it. Returns the exit code."""
     started = service.start_experiment(asked.experiment, key)
     if wait:
         click.echo(f"{started.name}  {started.experiment_id}", err=True)
@@ -224,6 +234,8 @@ def watch(experiment_id: str, *, url: str | None, stack: str | None, as_json: bo
 
 
 def _watch(service: Service, experiment_id: str, *, as_json: bool) -> int:
+    from plimsoll.client.remote_watch import POLL_S
+
     with ExperimentProgress() as progress:
         try:
             experiment = service.experiment(experiment_id)

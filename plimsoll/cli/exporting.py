@@ -1,5 +1,7 @@
 """The options that export measurements: a file for Prometheus, and OTLP."""
 
+from __future__ import annotations
+
 import functools
 import os
 from collections.abc import Callable, Iterable, Sequence
@@ -13,11 +15,11 @@ import click
 from plimsoll import __version__
 from plimsoll.errors import PlimsollError, SinkError, UsageError
 from plimsoll.files import write_whole
-from plimsoll.model.engine.answered import LoadReport
-from plimsoll.model.run.results import RunResult
 
 if TYPE_CHECKING:
     from plimsoll.metrics.measures import Measure
+    from plimsoll.model.engine.answered import LoadReport
+    from plimsoll.model.run.results import RunResult
 
 Command = Callable[..., Any]
 STANDARD = ("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
@@ -39,14 +41,14 @@ class Exporting:
     def tell_runs(self, results: Iterable[RunResult]) -> None:
         """Export what runs measured."""
         if self._is_asked:
-            from plimsoll.metrics.measures import list_run_measures  # noqa: PLC0415 - for who asks
+            from plimsoll.metrics.measures import list_run_measures
 
             self._tell([measure for result in results for measure in list_run_measures(result)])
 
     def tell_load(self, report: LoadReport, workload: str) -> None:
         """Export what a load measured."""
         if self._is_asked:
-            from plimsoll.metrics.measures import list_load_measures  # noqa: PLC0415 - for who asks
+            from plimsoll.metrics.measures import list_load_measures
 
             self._tell(list(list_load_measures(report, workload)))
 
@@ -54,10 +56,10 @@ class Exporting:
     def _is_asked(self) -> bool:
         return self != Exporting() or any(map(os.environ.get, STANDARD))
 
-    def _tell(self, measures: "Sequence[Measure]") -> None:
+    def _tell(self, measures: Sequence[Measure]) -> None:
         """Write and send metrics; report a failure on standard error."""
         if self.file is not None:
-            from plimsoll.metrics.prometheus import format_prometheus  # noqa: PLC0415 - for who asks
+            from plimsoll.metrics.prometheus import format_prometheus
 
             try:
                 write_whole(self.file, format_prometheus(measures))
@@ -70,10 +72,10 @@ class Exporting:
                 click.echo(f"plimsoll: {error}", err=True)
 
 
-def _push(measures: "Sequence[Measure]", endpoint: str | None) -> None:
+def _push(measures: Sequence[Measure], endpoint: str | None) -> None:
     if not _has_sdk():
         raise SinkError(f"metrics were not sent: {' or '.join(STANDARD)} {EXTRA}")
-    from plimsoll.metrics.otlp import push_metrics  # noqa: PLC0415 - an extra
+    from plimsoll.metrics.otlp import push_metrics
 
     push_metrics(measures, endpoint=endpoint, version=__version__)
 

@@ -10,19 +10,13 @@ import click
 
 from plimsoll.cli.expecting import Expecting, expect_options
 from plimsoll.cli.exporting import Exporting, export_options
-from plimsoll.cli.find_shown import Terminal, open_page
 from plimsoll.cli.options import parse_settings, table_options, workload_options
 from plimsoll.cli.output import out_option, require_writable
 from plimsoll.cli.page import Page, page_options, wait_for_interrupt
 from plimsoll.cli.retry import tell_retry
-from plimsoll.cli.run_experiment import RESULTS
 from plimsoll.cli.show import print_results, read_results
 from plimsoll.errors import UsageError
-from plimsoll.load_line.clients import INTERRUPTED
-from plimsoll.load_line.find import Asked, find
 from plimsoll.load_line.options import PASSWORD, FindOptions
-from plimsoll.model.request.dsn import FORM, parse_dsn
-from plimsoll.workload import load_workload
 
 
 @click.command("find")
@@ -57,6 +51,13 @@ def command(
     measured, --stop-if ended the search, or a rule of --expect does not hold. 3: there is no answer
     (the verdict has no figure), or a rule cannot be decided.
     """
+    from plimsoll.cli.find_shown import Terminal, open_page
+    from plimsoll.cli.run_experiment import RESULTS
+    from plimsoll.load_line.clients import INTERRUPTED
+    from plimsoll.load_line.find import Asked, find
+    from plimsoll.model.request.dsn import FORM, parse_dsn
+    from plimsoll.workload import load_workload
+
     folder = out or RESULTS / f"find-{datetime.now(UTC):%Y%m%d-%H%M%S}"
     require_writable(folder)
     if dsn is None:
@@ -80,12 +81,12 @@ def command(
         results = expecting.judge_all(read_results(folder), keep=True)
         print_results(results, as_json=as_json)
         exporting.tell_runs(result for _, result in results.values())
+        interrupted = outcome.cut_short == INTERRUPTED
+        if not interrupted and outcome.not_dropped is None:
+            tell_retry(results, as_json=as_json)
         code = expecting.tell_runs(results)
         if outcome.not_dropped is not None:
             raise outcome.not_dropped
-        interrupted = outcome.cut_short == INTERRUPTED
-        if not interrupted:
-            tell_retry(results, as_json=as_json)
         if page.shown and not interrupted:
             wait_for_interrupt()
     return 130 if interrupted else code

@@ -279,10 +279,10 @@ class Terminal:
 
 def open_page(here: ExitStack, page: Page, request: Request) -> FindPage:
     """Serve a page that shows a search, as long as the stack lives."""
-    from plimsoll.local.twin import check_machine  # noqa: PLC0415 - an extra
+    from plimsoll.local.twin import check_machine
 
     check_machine()
-    from plimsoll.local.front import Front  # noqa: PLC0415 - an extra
+    from plimsoll.local.front import Front
 
     followed = FindPage(request)
     front = here.enter_context(Front(followed, token=make_token(), config=find_page_config()))

@@ -1,27 +1,27 @@
 """`plimsoll load`: loads a database with a workload, and prints what was measured."""
 
+from __future__ import annotations
+
 import json
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-from rich.table import Table
 
 from plimsoll import words
-from plimsoll.capacity.steps.audits import audit_rows_met, audit_writes
 from plimsoll.cli.exporting import Exporting, export_options
 from plimsoll.cli.options import dsn_option, parse_settings, table_options, workload_options
 from plimsoll.cli.output import console, make_table
-from plimsoll.load_line.load import run_load
 from plimsoll.load_line.options import PASSWORD, LoadOptions
-from plimsoll.model.engine.answered import LoadReport, OperationReport, SelfReport
-from plimsoll.model.engine.asked import LoadSpec
-from plimsoll.model.judging.capacity import Rules
-from plimsoll.model.judging.steps import STATISTICS, Step
-from plimsoll.model.request.dsn import parse_dsn, statement_mode_notes
-from plimsoll.model.run.results import known_rows
-from plimsoll.workload import Compiled, load_workload
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from plimsoll.model.engine.answered import LoadReport, OperationReport, SelfReport
+    from plimsoll.model.engine.asked import LoadSpec
+    from plimsoll.workload import Compiled
+
 
 # Output: a line each second, then the tables.
 
@@ -83,6 +83,11 @@ def print_report(report: LoadReport, compiled: Compiled, server: str, *, seed: i
 
 def _list_doubts(report: LoadReport) -> list[str]:
     """Describe what a server's successes hide: rows that are missing, writes that are not kept."""
+    from plimsoll.capacity.steps.audits import audit_rows_met, audit_writes
+    from plimsoll.model.judging.capacity import Rules
+    from plimsoll.model.judging.steps import Step
+    from plimsoll.model.run.results import known_rows
+
     meant, missing = known_rows(report.operations)
     read_back = report.read_back
     step = Step(
@@ -96,6 +101,8 @@ def _list_doubts(report: LoadReport) -> list[str]:
 
 
 def _operations_table(report: LoadReport) -> Table:
+    from plimsoll.model.judging.steps import STATISTICS
+
     with_rows = any(o.rows is not None for o in report.operations.values())
     with_records = any(o.records != o.succeeded for o in report.operations.values())
     figures = [
@@ -115,6 +122,8 @@ def _operations_table(report: LoadReport) -> Table:
 def _row(
     operation: OperationReport, window_s: float, *, with_rows: bool, with_records: bool
 ) -> list[str]:
+    from plimsoll.model.judging.steps import STATISTICS
+
     cells = [
         words.number(operation.succeeded),
         words.number(sum(operation.errors.values())),
@@ -214,6 +223,10 @@ def command(
 
     Exit code 1: no operation succeeded. 130: it was interrupted. Either way the report is printed.
     """
+    from plimsoll.load_line.load import run_load
+    from plimsoll.model.request.dsn import parse_dsn, statement_mode_notes
+    from plimsoll.workload import load_workload
+
     target = parse_dsn(dsn, password=os.environ.get(PASSWORD, ""))
     workload = load_workload(workload_name)
     given = parse_settings(workload, settings, tables)

@@ -13,67 +13,81 @@ from plimsoll import __version__, words
 from plimsoll.errors import OptionError, PlimsollError
 from plimsoll.process_limits import describe_system_error, is_limit_reached
 
-# verb -> (module:attribute, its line in `plimsoll --help`)
-VERBS: dict[str, tuple[str, str]] = {
-    "find": ("plimsoll.cli.find:command", "Find the load line of a database that you have"),
-    "run": ("plimsoll.cli.run:run", "Provision a target, and find its load line"),
-    "preflight": (
-        "plimsoll.cli.preflight:command",
-        "Check whether AWS and the service can make a run",
-    ),
-    "submit": ("plimsoll.cli.submit:submit", "Start a run on the service"),
-    "list": ("plimsoll.cli.list:command", "List the runs on the service"),
-    "status": ("plimsoll.cli.status:status", "Print the state of a run on the service"),
-    "watch": ("plimsoll.cli.watch:watch", "Follow a run on the service to its end"),
-    "stop": ("plimsoll.cli.stop:stop", "Stop a run on the service, and delete its target"),
-    "experiment": (
-        "plimsoll.cli.experiment:command",
-        "Start, watch or stop a matrix of runs on the service",
-    ),
-    "schedule": (
-        "plimsoll.cli.schedule:command",
-        "Create checks on the service, and read what they found",
-    ),
-    "console": ("plimsoll.cli.page:console", "Show a deployment's page in the browser"),
-    "serve": ("plimsoll.cli.serve:serve", "Run the service on this machine"),
-    "team": ("plimsoll.cli.team:command", "Add teams to a deployment, list or remove them"),
-    "drain": ("plimsoll.cli.drain:drain", "Have a deployment start no new runs, to update it"),
-    "validate": ("plimsoll.cli.validate:validate", "Check a request without creating anything"),
-    "size": ("plimsoll.cli.size:command", "Say what to buy for a load, from what a run measured"),
-    "quote": ("plimsoll.cli.quote:command", "Estimate the time and cost of a request"),
-    "prices": ("plimsoll.cli.prices:command", "Read a region's prices from AWS's price list"),
-    "show": ("plimsoll.cli.show:show", "Print a finished run again"),
-    "report": ("plimsoll.cli.report:command", "Write a run's report: a page, a picture, a table"),
-    "compare": ("plimsoll.cli.compare:command", "Compare runs, and test whether they differ"),
-    "capacity": (
-        "plimsoll.cli.capacity:command",
-        "Judge finished steps: a table, outputs of other programs, a run",
-    ),
-    "gate": (
-        "plimsoll.cli.gate:command",
-        "Compare what each operation costs in two states of a database, by counts",
-    ),
-    "versus": (
-        "plimsoll.cli.versus:command",
-        "Load two databases in turn until it is decided whether they differ",
-    ),
-    "workloads": ("plimsoll.cli.workload:command", "List the workloads, or show one"),
-    "workload": (
-        "plimsoll.cli.workload:command",
-        "Derive a workload from the statements that a database received",
-    ),
-    "prepare": ("plimsoll.cli.prepare:command", "Create the tables and rows of a workload"),
-    "load": ("plimsoll.cli.load:command", "Load a database and measure it"),
-    "volume": (
-        "plimsoll.cli.volume:volume",
-        "Run programs on volumes that behave like those of AWS, and watch them",
-    ),
-    "canary": (
-        "plimsoll.cli.canary:canary",
-        "Test a whole deployment: deploy, run, assert, destroy",
-    ),
-    "doctor": ("plimsoll.cli.doctor:command", "List what this machine has and what it lacks"),
+# group of verbs -> verb -> (module:attribute, its line in `plimsoll --help`)
+GROUPS: dict[str, dict[str, tuple[str, str]]] = {
+    "Measure": {
+        "find": ("plimsoll.cli.find:command", "Find the load line of a database that you have"),
+        "run": ("plimsoll.cli.run:run", "Provision a target, and find its load line"),
+        "experiment": (
+            "plimsoll.cli.experiment:command",
+            "Start, watch or stop a matrix of runs on the service",
+        ),
+        "prepare": ("plimsoll.cli.prepare:command", "Create the tables and rows of a workload"),
+        "load": ("plimsoll.cli.load:command", "Load a database and measure it"),
+        "capacity": (
+            "plimsoll.cli.capacity:command",
+            "Judge finished steps: a table, outputs of other programs, a run",
+        ),
+        "gate": (
+            "plimsoll.cli.gate:command",
+            "Compare what each operation costs in two states of a database, by counts",
+        ),
+        "versus": (
+            "plimsoll.cli.versus:command",
+            "Load two databases in turn until it is decided whether they differ",
+        ),
+    },
+    "Decide": {
+        "size": (
+            "plimsoll.cli.size:command",
+            "Say what to buy for a load, from what a run measured",
+        ),
+        "observe": ("plimsoll.cli.observing:command", "Measure the load of a production database"),
+        "compare": ("plimsoll.cli.compare:command", "Compare runs, and test whether they differ"),
+        "report": (
+            "plimsoll.cli.report:command",
+            "Write a run's report: a page, a picture, a table",
+        ),
+        "show": ("plimsoll.cli.show:show", "Print a finished run again"),
+    },
+    "Service": {
+        "submit": ("plimsoll.cli.submit:submit", "Start runs or an experiment on the service"),
+        "list": ("plimsoll.cli.list:command", "List the runs on the service"),
+        "status": ("plimsoll.cli.status:status", "Print the state of a run on the service"),
+        "watch": ("plimsoll.cli.watch:watch", "Follow a run on the service to its end"),
+        "stop": ("plimsoll.cli.stop:stop", "Stop a run on the service, and delete its target"),
+        "schedule": (
+            "plimsoll.cli.schedule:command",
+            "Create checks on the service, and read what they found",
+        ),
+        "console": ("plimsoll.cli.page:console", "Show a deployment's page in the browser"),
+        "team": ("plimsoll.cli.team:command", "Add teams to a deployment, list or remove them"),
+        "drain": ("plimsoll.cli.drain:drain", "Have a deployment start no new runs, to update it"),
+    },
+    "Tools": {
+        "validate": ("plimsoll.cli.validate:validate", "Check a request without creating anything"),
+        "quote": ("plimsoll.cli.quote:command", "Estimate the time and cost of a request"),
+        "preflight": (
+            "plimsoll.cli.preflight:command",
+            "Check whether AWS and the service can make a run",
+        ),
+        "prices": ("plimsoll.cli.prices:command", "Read a region's prices from AWS's price list"),
+        "workload": ("plimsoll.cli.workload:command", "List, show or derive workloads"),
+        "volume": (
+            "plimsoll.cli.volume:volume",
+            "Run programs on volumes that behave like those of AWS, and watch them",
+        ),
+        "serve": ("plimsoll.cli.serve:serve", "Run the service on this machine"),
+        "doctor": ("plimsoll.cli.doctor:command", "List what this machine has and what it lacks"),
+        "canary": (
+            "plimsoll.cli.canary:canary",
+            "Test a whole deployment: deploy, run, assert, destroy",
+        ),
+    },
 }
+VERBS = {verb: entry for verbs in GROUPS.values() for verb, entry in verbs.items()}
+# verbs that work for one more release, and say what they are called now
+OLD_VERBS = {"workloads": "plimsoll.cli.workload:old_command"}
 
 
 class LazyGroup(click.Group):
@@ -85,9 +99,10 @@ class LazyGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import a verb's module and return its command."""
-        if cmd_name not in VERBS:
+        place = VERBS[cmd_name][0] if cmd_name in VERBS else OLD_VERBS.get(cmd_name)
+        if place is None:
             return super().get_command(ctx, cmd_name)
-        module, attribute = VERBS[cmd_name][0].split(":")
+        module, attribute = place.split(":")
         command = getattr(importlib.import_module(module), attribute)
         assert isinstance(command, click.Command)  # noqa: S101 - the table above is ours
         return command
@@ -105,11 +120,14 @@ class LazyGroup(click.Group):
             raise click.NoSuchCommand(error.command_name, possibilities=VERBS, ctx=ctx) from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the verbs without importing them."""
+        """List the verbs by group, without importing them."""
         del ctx
-        if rows := [(verb, summary) for verb, (_, summary) in VERBS.items()]:
-            with formatter.section("Verbs"):
-                formatter.write_dl(rows)
+        widest = max(map(len, VERBS))
+        for group, verbs in GROUPS.items():
+            with formatter.section(group):
+                formatter.write_dl(
+                    [(f"{verb:{widest}}", line) for verb, (_, line) in verbs.items()]
+                )
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
@@ -135,7 +153,7 @@ def main(arguments: list[str] | None = None) -> None:
         sys.exit(error.exit_code)
     except PlimsollError as error:
         if isinstance(error, OptionError):
-            from plimsoll.cli.options import FLAGS  # noqa: PLC0415 - loaded by the command anyway
+            from plimsoll.cli.options import FLAGS
 
             error = error.name_options(FLAGS)
         # the text may come from a server

@@ -1,24 +1,26 @@
-"""`plimsoll size --observe`: the present load of a production database."""
+"""`plimsoll observe`: the present load of a production database."""
+
+from __future__ import annotations
 
 import os
 import sys
 import time
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
-from rich.table import Table
 
 from plimsoll import words
 from plimsoll.cli.output import console, make_table, print_figures
 from plimsoll.errors import UsageError
 from plimsoll.load_line.options import PASSWORD
-from plimsoll.model.request.dsn import FORM, parse_dsn
-from plimsoll.model.request.quantities import parse_duration_s
-from plimsoll.report.folder import read_run
-from plimsoll.sizing.production import Observation, Rates, Spread, compare_with_line
-from plimsoll.sizing.production_on_rds import SCHEME, observe_rds, parse_instance
-from plimsoll.sizing.production_server import observe_server
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from plimsoll.sizing.production import Observation, Rates, Spread
+
 
 SERVER_FOR, RDS_FOR = "10m", "14d"
 SERVER_MOST_S = 86_400
@@ -37,7 +39,33 @@ _SHOWN = (
 )
 
 
-def observe(dsn: str, duration: str | None, line: Path | None, json: bool) -> int:
+@click.command("observe")
+@click.argument("dsn", envvar="PLIMSOLL_DSN", metavar="[DSN]", required=False)
+@click.option("--for", "for_text", metavar="TIME", help="How long to observe: 10m; for rds:// 14d.")
+@click.option(
+    "--line",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="Run whose load line production is compared with.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
+def command(dsn: str | None, *, for_text: str | None, line: Path | None, as_json: bool) -> int:
+    """Measure the present load of the production database DSN, without changing it.
+
+    DSN is mysql://USER@HOST/DATABASE, postgres:// or similar, or rds://INSTANCE for CloudWatch's
+    metrics (docs/observing.md). Keep a password in the variable PLIMSOLL_PASSWORD, or the whole DSN
+    in PLIMSOLL_DSN.
+    """
+    from plimsoll.model.request.dsn import FORM
+    from plimsoll.sizing.production_on_rds import SCHEME
+
+    if dsn is None:
+        raise UsageError(f"DSN: is missing; the form is {FORM}, or {SCHEME}INSTANCE")
+    return observe(dsn, for_text, line, as_json)
+
+
+def observe(
+    dsn: str, duration: str | None, line: Path | None, json: bool, option: str = "DSN"
+) -> int:
     """Observe a database and print its load; return the exit code.
 
     Args:
@@ -46,13 +74,17 @@ def observe(dsn: str, duration: str | None, line: Path | None, json: bool) -> in
             defaults.
         line: The folder of a finished run of the derived workload; None to compare with none.
         json: Whether to print JSON.
+        option: The name of the address in errors.
 
     Raises:
         UsageError: An argument is invalid.
         PlimsollError: The database or AWS refuses.
     """
+    from plimsoll.report.folder import read_run
+    from plimsoll.sizing.production import compare_with_line
+
     run = read_run(line)[0] if line is not None else None
-    seen = _observe_source(dsn, duration)
+    seen = _observe_source(dsn, duration, option)
     if run is not None:
         seen = seen.model_copy(update={"line": compare_with_line(seen, run)})
     if json:
@@ -62,15 +94,23 @@ def observe(dsn: str, duration: str | None, line: Path | None, json: bool) -> in
     return 0
 
 
-def _observe_source(dsn: str, duration: str | None) -> Observation:
-    instance = parse_instance(dsn)
+def _observe_source(dsn: str, duration: str | None, option: str) -> Observation:
+    from plimsoll.model.request.dsn import FORM, parse_dsn
+    from plimsoll.model.request.quantities import parse_duration_s
+    from plimsoll.sizing.production_on_rds import SCHEME, observe_rds, parse_instance
+    from plimsoll.sizing.production_server import observe_server
+
+    try:
+        instance = parse_instance(dsn)
+    except UsageError as error:
+        raise error.within(option) from None
     if instance is not None:
         return observe_rds(
             instance, parse_duration_s(duration or RDS_FOR, "--for"), datetime.now(UTC)
         )
     if "://" not in dsn:
-        raise UsageError(f"--observe: the form is {FORM}, or {SCHEME}INSTANCE")
-    target = parse_dsn(dsn, option="--observe", password=os.environ.get(PASSWORD, ""))
+        raise UsageError(f"{option}: the form is {FORM}, or {SCHEME}INSTANCE")
+    target = parse_dsn(dsn, option=option, password=os.environ.get(PASSWORD, ""))
     for_s = parse_duration_s(duration or SERVER_FOR, "--for")
     if for_s > SERVER_MOST_S:
         raise UsageError("--for: of a server a day at most")
@@ -109,7 +149,12 @@ def print_observation(seen: Observation) -> None:
         out.print(each, highlight=False, markup=False)
     caveats = seen.line.caveats if seen.line else ()
     for note in (*caveats, *seen.notes):
-        out.print(f"- {words.escape_controls(note)}", highlight=False, markup=False, soft_wrap=True)
+        out.print(
+            f"- {words.escape_controls(note)}",
+            highlight=False,
+            markup=False,
+            soft_wrap=not out.is_terminal,
+        )
 
 
 def _describe_standing(seen: Observation) -> str:

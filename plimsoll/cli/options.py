@@ -1,10 +1,12 @@
 """Options that several verbs share."""
 
+from __future__ import annotations
+
 import functools
 import math
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -18,14 +20,25 @@ from plimsoll.load_line.options import (
     PrepareOptions,
     list_options,
 )
-from plimsoll.model.request.dsn import FORM
-from plimsoll.workload import Workload
+
+if TYPE_CHECKING:
+    from plimsoll.workload import Workload
+
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
+def tell_new_name(old: str, new: str) -> None:
+    """Say on standard error that a verb or option is called otherwise now."""
+    click.echo(
+        f"plimsoll {old} is now plimsoll {new}; the old name works for one more release", err=True
+    )
+
+
 def dsn_option(command: Command) -> Command:
     """Add `--dsn`."""
+    from plimsoll.model.request.dsn import FORM
+
     return click.option(
         "--dsn",
         envvar="PLIMSOLL_DSN",
@@ -57,7 +70,7 @@ def workload_options(command: Command) -> Command:
             "settings",
             multiple=True,
             metavar="NAME=VALUE",
-            help="Set a parameter of the workload; `plimsoll workloads show NAME` lists them."
+            help="Set a parameter of the workload; `plimsoll workload show NAME` lists them."
             " Repeatable.",
         ),
         click.option("--tables", type=int, metavar="N", help="Same as --set tables=N (sysbench)."),
@@ -66,7 +79,7 @@ def workload_options(command: Command) -> Command:
             "workload_name",
             required=True,
             metavar="NAME|FILE.yaml",
-            help="Name of a built-in workload (`plimsoll workloads` lists them), or a file.",
+            help="Name of a built-in workload (`plimsoll workload list` lists them), or a file.",
         ),
     ):
         command = option(command)

@@ -1,27 +1,34 @@
 """Output of tables and files."""
 
+from __future__ import annotations
+
 import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Collection
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
-from rich.box import Box
-from rich.console import Console
-from rich.measure import Measurement
-from rich.table import Table
 
 from plimsoll.errors import UsageError
-from plimsoll.report.tables import ReportTable
+
+if TYPE_CHECKING:
+    from rich.box import Box
+    from rich.console import Console
+    from rich.table import Table
+
+    from plimsoll.report.tables import ReportTable
+
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def console() -> Console:
     """Return a console for tables: as wide as the terminal, and unlimited without one."""
+    from rich.console import Console
+
     if sys.stdout.isatty():
         return Console()
     return Console(width=max(200, shutil.get_terminal_size().columns))
@@ -35,6 +42,8 @@ def make_table(*columns: str, right: Collection[str] = (), box: Box | None = Non
         right: The titles of right-aligned columns, as for figures.
         box: The style of its lines; None for no lines.
     """
+    from rich.table import Table
+
     table = Table(box=box, pad_edge=False, header_style="bold")
     for title in columns:
         table.add_column(title, justify="right" if title in right else "left")
@@ -42,10 +51,18 @@ def make_table(*columns: str, right: Collection[str] = (), box: Box | None = Non
 
 
 def print_figures(console: Console, table: Table) -> None:
-    """Print a table of figures without cutting them; a narrow terminal wraps the rows.
+    """Print a table of figures without cutting them.
 
-    Part of a figure is a wrong figure: rich would make "1,4…" of 1,413.
+    Part of a figure is a wrong figure: rich would make "1,4…" of 1,413. On a terminal cells and
+    titles are broken at blanks alone; columns for which it is too narrow follow below, each time
+    beside the first column. A pipe gets the whole table.
     """
+    if console.is_terminal:
+        for part in split_table(console, table):
+            console.print(part, crop=False)
+        return
+    from rich.measure import Measurement
+
     width = console.width
     unlimited = console.options.update(max_width=10_000)
     console.width = max(width, Measurement.get(console, unlimited, table).maximum)
@@ -53,6 +70,57 @@ def print_figures(console: Console, table: Table) -> None:
         console.print(table)
     finally:
         console.width = width
+
+
+def split_table(console: Console, table: Table) -> list[Table]:
+    """Return a table in parts that fit the console; a single one if its words do."""
+    from rich.measure import Measurement
+
+    unlimited = console.options.update(max_width=10_000)
+    gap = 1 if table.collapse_padding else 2
+    gap += table.box is not None  # a divider
+    least, most = [], []
+    for column in table.columns:
+        cells = [column.header, *column.cells]
+        sizes = [Measurement.get(console, unlimited, cell) for cell in cells if cell] or [
+            Measurement(1, 1)
+        ]
+        least.append(max(size.minimum for size in sizes))
+        most.append(max(size.maximum for size in sizes))
+    room = console.width - (table.box is not None)
+    parts: list[list[int]] = []
+    for index in range(len(table.columns)):
+        if not parts or sum(least[i] + gap for i in [*parts[-1], index]) > room:
+            parts.append([0] if parts else [])
+        if index not in parts[-1]:
+            parts[-1].append(index)
+    tables = []
+    for columns in parts:
+        widths = _share_width(room - gap * len(columns), columns, least, most)
+        tables.append(_choose_columns(table, columns, widths))
+    return tables
+
+
+def _share_width(room: int, columns: list[int], least: list[int], most: list[int]) -> list[int]:
+    """Return the width of each column: the narrowest that lacks some gets the next character."""
+    widths = [least[i] for i in columns]
+    wanted = [most[i] for i in columns]
+    while sum(widths) < room and widths != wanted:
+        growing = (i for i in range(len(columns)) if widths[i] < wanted[i])
+        widths[min(growing, key=lambda i: widths[i])] += 1
+    return widths
+
+
+def _choose_columns(table: Table, columns: list[int], widths: list[int]) -> Table:
+    part = make_table(box=table.box)
+    part.collapse_padding = table.collapse_padding
+    for index, width in zip(columns, widths, strict=True):
+        column = table.columns[index]
+        part.add_column(column.header, justify=column.justify, width=width)
+    cells = [list(table.columns[index].cells) for index in columns]
+    for row, *values in zip(table.rows, *cells, strict=True):
+        part.add_row(*values, style=row.style)
+    return part
 
 
 def print_report_table(shown: ReportTable) -> None:
@@ -65,7 +133,7 @@ def print_report_table(shown: ReportTable) -> None:
     for row in shown.rows:
         style = "dim" if row[0].kind == "predicted" else None
         table.add_row(*(cell.text for cell in row), style=style)
-    console().print(table)
+    print_figures(console(), table)
 
 
 def out_option(what: str, default: str = "") -> Callable[[Command], Command]:

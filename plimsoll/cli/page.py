@@ -1,5 +1,7 @@
 """Pages in the browser: beside a command as long as it runs, and `plimsoll console`."""
 
+from __future__ import annotations
+
 import functools
 import html
 import os
@@ -16,18 +18,17 @@ from threading import Event
 from typing import TYPE_CHECKING, Any
 
 import click
-from werkzeug.wrappers import Request
 
 from plimsoll.cli.service_calls import find_service, profile_option, service_options
-from plimsoll.client.http import Http
-from plimsoll.client.service_client import Service
-from plimsoll.console.config import ConsoleConfig
 from plimsoll.errors import NotFoundError, PlimsollError, UsageError
-from plimsoll.local.front import read_body
-from plimsoll.local.rest_api import Answer, build_refusal
 
 if TYPE_CHECKING:
+    from werkzeug.wrappers import Request
+
+    from plimsoll.client.http import Http
+    from plimsoll.console.config import ConsoleConfig
     from plimsoll.local.front import Front
+    from plimsoll.local.rest_api import Answer
 
 
 Command = Callable[..., Any]
@@ -70,7 +71,7 @@ def make_token() -> str:
 
 
 @contextmanager
-def show_page(front: "Front", page: Page) -> Iterator[None]:
+def show_page(front: Front, page: Page) -> Iterator[None]:
     """Print the address of a page, and open it in the browser if requested.
 
     The address holds a token, and other users can see a process's arguments, the browser's too. So
@@ -128,8 +129,10 @@ def console(*, url: str | None, stack: str | None, port: int, opened: bool) -> i
     the deployment's API, signed with your AWS credentials like the calls of the other verbs: it
     shows and does what you may.
     """
-    from plimsoll.local.front import Front  # noqa: PLC0415 - an extra
-    from plimsoll.local.runner import interrupt_on_termination  # noqa: PLC0415 - an extra
+    from plimsoll.client.http import Http
+    from plimsoll.client.service_client import Service
+    from plimsoll.local.front import Front
+    from plimsoll.local.runner import interrupt_on_termination
 
     address = find_service(url, stack)
     http = Http(address)
@@ -146,7 +149,7 @@ def console(*, url: str | None, stack: str | None, port: int, opened: bool) -> i
 
 
 def _listen(port: int) -> socket.socket:
-    from plimsoll.local.front import listen  # noqa: PLC0415 - an extra
+    from plimsoll.local.front import listen
 
     try:
         return listen(port)
@@ -164,6 +167,8 @@ PASSED_BACK = ("Content-Type", "Retry-After")
 
 def deployed_page_config(where: str) -> ConsoleConfig:
     """Return the page's settings; it polls, since API Gateway has no stream of events."""
+    from plimsoll.console.config import ConsoleConfig
+
     return ConsoleConfig(events_path=None, poll_s=POLL_S, where=where)
 
 
@@ -180,6 +185,9 @@ class Deployed:
 
     def answer(self, request: Request, path: str) -> Answer:
         """Forward a request, and return its answer."""
+        from plimsoll.local.front import read_body
+        from plimsoll.local.rest_api import Answer, build_refusal
+
         body = read_body(request)
         if isinstance(body, Answer):
             return body

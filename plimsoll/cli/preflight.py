@@ -1,26 +1,28 @@
 """`plimsoll preflight`: can AWS and the service provide what a request asks for?"""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
-from rich.console import Console
 
 from plimsoll import words
 from plimsoll.cli.options import allow_files_option
 from plimsoll.cli.output import console, make_table
 from plimsoll.cli.service_calls import find_service, json_option, profile_option, service_options
-from plimsoll.client.address import Address
-from plimsoll.client.http import Http
-from plimsoll.client.service_client import Service
 from plimsoll.errors import PreflightError, UsageError
-from plimsoll.model.request.request import Request
-from plimsoll.preflight.checks import Check
-from plimsoll.preflight.deployment_checks import REQUEST
-from plimsoll.preflight.preflight import run_preflight
-from plimsoll.requests.cells import CheckedExperiment
-from plimsoll.requests.experiment_file import read_file
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from plimsoll.client.address import Address
+    from plimsoll.client.service_client import Service
+    from plimsoll.model.request.request import Request
+    from plimsoll.preflight.checks import Check
+
 
 _COLORS = {"passed": "green", "failed": "red", "unknown": "yellow", "not applicable": "dim"}
 
@@ -44,6 +46,12 @@ def command(
     Each check passes, fails (with what to do) or is unknown (with the reason); nothing is created.
     `submit` does this first. Exit code 1: a check failed.
     """
+    from plimsoll.client.http import Http
+    from plimsoll.client.service_client import Service
+    from plimsoll.preflight.preflight import run_preflight
+    from plimsoll.requests.cells import CheckedExperiment
+    from plimsoll.requests.experiment_file import read_file
+
     asked = read_file(request_file, allow_files)
     address = find_service(url, stack)
     if isinstance(asked, CheckedExperiment):
@@ -79,6 +87,11 @@ def require_preflight(
         UsageError: The service refuses a request.
         PreflightError: Another check failed.
     """
+    from rich.console import Console
+
+    from plimsoll.preflight.deployment_checks import REQUEST
+    from plimsoll.preflight.preflight import run_preflight
+
     found = run_preflight(service, address, requests, stack=stack)
     counts = {
         state: sum(check.state == state for check in found.checks)

@@ -1,22 +1,22 @@
 """`plimsoll prepare`: creates a workload's tables and rows."""
 
+from __future__ import annotations
+
 import json
 import os
 import time
+from typing import TYPE_CHECKING
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from plimsoll import words
 from plimsoll.cli.options import dsn_option, parse_settings, table_options, workload_options
-from plimsoll.databases.prepare import Prepared, prepare_dataset
-from plimsoll.load_line.clients import cancel_on_interrupt
 from plimsoll.load_line.options import PASSWORD, PrepareOptions
-from plimsoll.load_line.pooler import adapt_to_pooler
-from plimsoll.model.engine.asked import EngineTarget
-from plimsoll.model.request.dsn import parse_dsn
-from plimsoll.workload import Compiled, load_workload
+
+if TYPE_CHECKING:
+    from plimsoll.databases.prepare import Prepared
+    from plimsoll.model.engine.asked import EngineTarget
+    from plimsoll.workload import Compiled
 
 
 @click.command("prepare")
@@ -37,6 +37,10 @@ def command(
 
     A second call completes what an interrupted one has begun, and never duplicates a row.
     """
+    from plimsoll.load_line.pooler import adapt_to_pooler
+    from plimsoll.model.request.dsn import parse_dsn
+    from plimsoll.workload import load_workload
+
     workload = load_workload(workload_name)
     given = parse_settings(workload, settings, tables)
     target, _ = adapt_to_pooler(parse_dsn(dsn, password=os.environ.get(PASSWORD, "")))
@@ -76,6 +80,18 @@ def prepare_with_progress(
     Raises:
         PlimsollError: The database refuses, or one of the tables belongs to something else.
     """
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    from plimsoll.databases.prepare import prepare_dataset
+    from plimsoll.load_line.clients import cancel_on_interrupt
+
     progress = Progress(
         TextColumn("{task.description}"),
         BarColumn(),

@@ -3,11 +3,8 @@
 from datetime import UTC, datetime
 
 import click
-from botocore.exceptions import BotoCoreError, ClientError
 
 from plimsoll.errors import PlimsollError
-from plimsoll.quoting.azure_prices import read_azure_prices
-from plimsoll.quoting.price_list import API_REGION, keep_instances, read_prices
 
 
 @click.command()
@@ -33,10 +30,15 @@ def command(region: str, *, cloud: str | None, names: tuple[str, ...], as_json: 
     Those of AWS need credentials that may do `pricing:GetProducts`.
     """
     if cloud is not None:
+        from plimsoll.quoting.azure_prices import read_azure_prices
+
         read = read_azure_prices(region, today=datetime.now(UTC).date())
         click.echo(read.model_dump_json(indent=None if as_json else 2))
         return
-    import boto3  # noqa: PLC0415 - half a second, for this verb alone
+    import boto3
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    from plimsoll.quoting.price_list import API_REGION, keep_instances, read_prices
 
     try:
         client = boto3.client("pricing", region_name=API_REGION)

@@ -1,22 +1,21 @@
 """A run's progress on standard error: lines, and on a terminal a status line below them."""
 
+from __future__ import annotations
+
 import time
 from types import TracebackType
-from typing import Self
-
-from rich.console import Console
-from rich.status import Status
+from typing import TYPE_CHECKING, Self
 
 from plimsoll import words
-from plimsoll.console.log import log_before_steps, log_teardown
-from plimsoll.model.request.phases import count_phase_steps
-from plimsoll.model.request.request import Request
-from plimsoll.model.request.search_request import StepsSearch
-from plimsoll.model.run.fleet import WARMING_STEP
-from plimsoll.model.run.run_record import BusyMachine, Recovery
-from plimsoll.report.words import describe_finished_step, describe_plan
-from plimsoll.search_steps import describe_busy_machine, describe_recovery
-from plimsoll.workflow.status import Snapshot
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.status import Status
+
+    from plimsoll.model.request.request import Request
+    from plimsoll.model.run.run_record import BusyMachine, Recovery
+    from plimsoll.workflow.status import Snapshot
+
 
 WAIT_TOLD_S = 5  # between two lines about a wait
 STEP_OVERHEAD_S = 3  # planning, barrier and judging, in the estimate of the time left
@@ -26,6 +25,8 @@ class Lines:
     """Prints lines with their time, each once; as a context manager it clears the status line."""
 
     def __init__(self, console: Console | None = None) -> None:
+        from rich.console import Console
+
         self._console = console or Console(stderr=True, highlight=False)
         self._began = time.monotonic()
         self._said: set[str] = set()
@@ -82,6 +83,11 @@ class RunProgress(Lines):
         self.status(f"{self._doing(now)} · {elapsed} elapsed{self._left(now)}")
 
     def _events(self, now: Snapshot) -> list[str]:
+        from plimsoll.console.log import log_before_steps, log_teardown
+        from plimsoll.model.run.fleet import WARMING_STEP
+        from plimsoll.report.words import describe_finished_step, describe_plan
+        from plimsoll.search_steps import describe_busy_machine, describe_recovery
+
         record, request = now.record, self._request
         events = [line.text for line in log_before_steps(record, request)]
         done = {step.plan.index: step for step in now.steps}
@@ -115,6 +121,8 @@ class RunProgress(Lines):
         return not told
 
     def _doing(self, now: Snapshot) -> str:
+        from plimsoll.report.words import describe_plan
+
         record = now.record
         if record.teardown_asked_at:
             return "teardown"
@@ -123,6 +131,9 @@ class RunProgress(Lines):
         return record.phase
 
     def _left(self, now: Snapshot) -> str:
+        from plimsoll.model.request.phases import count_phase_steps
+        from plimsoll.model.request.search_request import StepsSearch
+
         search, load = self._request.search, self._request.load
         if now.record.teardown_asked_at:
             return ""

@@ -1,33 +1,31 @@
 """`plimsoll quote`: the time and cost of a request, without creating anything."""
 
+from __future__ import annotations
+
 import json
 import os
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
-from rich.console import Console
-from rich.table import Table
 
 from plimsoll import words
 from plimsoll.cli.options import allow_files_option
 from plimsoll.cli.output import console, make_table, print_figures
 from plimsoll.cli.service_calls import connect_service, json_option, service_options
-from plimsoll.client.address import URL_VARIABLE
-from plimsoll.client.service_client import Service
-from plimsoll.model.aws.prices import PriceOverrides
-from plimsoll.model.run.quote import Amounts, ExperimentQuote, Quote, QuoteLine, add_amounts
-from plimsoll.quoting.cloud_prices import describe_age
-from plimsoll.quoting.experiment_quotes import quote_experiment
-from plimsoll.quoting.prices import override_prices
-from plimsoll.quoting.quotes import estimate_quote as quote_request
-from plimsoll.quoting.quotes import require_known_version, today
-from plimsoll.report.folder import read_model
-from plimsoll.requests.cells import CheckedExperiment
-from plimsoll.requests.checked_request import CheckedRequest
-from plimsoll.requests.client_connections import require_openable_connections
-from plimsoll.requests.experiment_file import read_file
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    from plimsoll.client.service_client import Service
+    from plimsoll.model.aws.prices import PriceOverrides
+    from plimsoll.model.run.quote import Amounts, ExperimentQuote, Quote, QuoteLine
+    from plimsoll.requests.cells import CheckedExperiment
+    from plimsoll.requests.checked_request import CheckedRequest
+
 
 # Output: time by phase, money by item, and the assumptions.
 
@@ -68,6 +66,8 @@ def print_experiment_quote(name: str, quote: ExperimentQuote, console: Console) 
 
 
 def _price_dates(quote: Quote | ExperimentQuote) -> str:
+    from plimsoll.quoting.cloud_prices import describe_age
+
     if quote.as_of is None:
         return ""
     age = describe_age(quote.as_of, datetime.now(UTC).date())
@@ -81,14 +81,16 @@ def _print_end(quote: Quote | ExperimentQuote, console: Console) -> None:
             f"[bold]No sum[/]: no price is known for {lacking}."
             " `plimsoll prices` reads AWS's own list (docs/costs.md).",
             highlight=False,
-            soft_wrap=True,
+            soft_wrap=not console.is_terminal,
         )
     for note in quote.notes:
-        console.print(f"  {note}", highlight=False, soft_wrap=True)
+        console.print(f"  {note}", highlight=False, soft_wrap=not console.is_terminal)
 
 
 def _add_items(quote: ExperimentQuote) -> list[QuoteLine]:
     """Add up the items of all runs that have the same name and price."""
+    from plimsoll.model.run.quote import add_amounts
+
     alike: dict[tuple[str, str], list[QuoteLine]] = {}
     lines = [line for cell in quote.cells for line in cell.quote.lines]
     for dataset in quote.datasets:
@@ -108,6 +110,8 @@ def _add_items(quote: ExperimentQuote) -> list[QuoteLine]:
 
 
 def _add_if_known(parts: list[Amounts | None]) -> Amounts | None:
+    from plimsoll.model.run.quote import add_amounts
+
     known = [part for part in parts if part is not None]
     return add_amounts(known) if len(known) == len(parts) else None
 
@@ -127,6 +131,8 @@ def _times_table(quote: Quote) -> Table:
 
 
 def _money_table(lines: Sequence[QuoteLine], usd: Amounts | None) -> Table:
+    from plimsoll.model.run.quote import add_amounts
+
     table = make_table("item", "at least", "expected", "at most", "price", right=AMOUNTS)
     small = [line for line in lines if line.usd and line.usd.most < CENT]
     for line in lines:
@@ -180,6 +186,12 @@ def command(
     from list prices with their dates (docs/costs.md). Exit code 1: a price is missing, so there is
     no sum.
     """
+    from plimsoll.client.address import URL_VARIABLE
+    from plimsoll.model.aws.prices import PriceOverrides
+    from plimsoll.report.folder import read_model
+    from plimsoll.requests.cells import CheckedExperiment
+    from plimsoll.requests.experiment_file import read_file
+
     if prices_file is not None and (url is not None or stack is not None):
         raise click.UsageError("--prices: a service has prices of its own")
     asked = read_file(request_file, allow_files)
@@ -199,6 +211,9 @@ def _quote_runs(
     *,
     as_json: bool,
 ) -> int:
+    from plimsoll.quoting.prices import override_prices
+    from plimsoll.quoting.quotes import estimate_quote as quote_request
+
     if service is not None:
         quotes = {name: service.quote(checked.request) for name, checked in asked.items()}
     else:
@@ -216,6 +231,9 @@ def _quote_runs(
 
 
 def _require_possible_on_aws(checked: CheckedRequest) -> None:
+    from plimsoll.quoting.quotes import require_known_version, today
+    from plimsoll.requests.client_connections import require_openable_connections
+
     require_known_version(checked.request, on=today())
     require_openable_connections(checked.request)
 
@@ -223,6 +241,9 @@ def _require_possible_on_aws(checked: CheckedRequest) -> None:
 def _quote_experiment(
     asked: CheckedExperiment, service: Service | None, overrides: PriceOverrides, *, as_json: bool
 ) -> int:
+    from plimsoll.quoting.experiment_quotes import quote_experiment
+    from plimsoll.quoting.prices import override_prices
+
     if service is not None:
         quote = service.quote_experiment(asked.experiment)
     else:

@@ -1,19 +1,20 @@
 """`plimsoll report`: a finished run as a page, a picture or a table."""
 
+from __future__ import annotations
+
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from plimsoll.cli.options import NumberRange
 from plimsoll.errors import UsageError
 from plimsoll.files import write_whole
-from plimsoll.report import chromium
-from plimsoll.report.charts.theme import Theme
-from plimsoll.report.folder import read_run, read_sizing
-from plimsoll.report.page import render_run
-from plimsoll.report.pictures import draw_run
-from plimsoll.report.tables import write_steps_csv
+
+if TYPE_CHECKING:
+    from plimsoll.report.charts.theme import Theme
+
 
 FORMATS = ("html", "pdf", "png", "svg", "csv")
 
@@ -56,6 +57,12 @@ def command(
 
     The page includes the last answer of `plimsoll size DIR`.
     """
+    from plimsoll.report import chromium
+    from plimsoll.report.folder import read_run, read_sizing
+    from plimsoll.report.page import render_run
+    from plimsoll.report.pictures import draw_run
+    from plimsoll.report.tables import write_steps_csv
+
     path = output or folder / ("report.pdf" if pdf else "report.html")
     file_format = path.suffix.removeprefix(".").lower()
     if file_format not in FORMATS:

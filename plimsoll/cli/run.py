@@ -1,5 +1,7 @@
 """`plimsoll run`: finds a target's capacity on this machine."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from contextlib import ExitStack
 from datetime import UTC, datetime
@@ -12,31 +14,17 @@ import click
 from plimsoll import words
 from plimsoll.cli.expecting import Expecting, expect_options
 from plimsoll.cli.exporting import Exporting, export_options
-from plimsoll.cli.find_shown import Terminal
 from plimsoll.cli.options import allow_files_option
 from plimsoll.cli.output import out_option, require_writable
 from plimsoll.cli.page import Page, make_token, page_options, show_page, wait_for_interrupt
-from plimsoll.cli.progress import RunProgress
 from plimsoll.cli.retry import tell_retry
-from plimsoll.cli.run_experiment import (
-    RESULTS,
-    count_first_clients,
-    wait_or_stop,
-    write_comparison,
-    write_report,
-)
 from plimsoll.cli.show import print_results, read_results
-from plimsoll.cli.validate import require_all_possible
 from plimsoll.errors import UsageError
-from plimsoll.load_line.clients import INTERRUPTED
-from plimsoll.load_line.find import plan_requested_search, run_search
-from plimsoll.model.request.endpoint_target import EndpointTarget
-from plimsoll.requests.cells import CheckedExperiment
-from plimsoll.requests.checked_request import CheckedRequest, request_protocol
-from plimsoll.requests.experiment_file import read_file
 
 if TYPE_CHECKING:
     from plimsoll.local.twin import LocalTwin
+    from plimsoll.requests.cells import CheckedExperiment
+    from plimsoll.requests.checked_request import CheckedRequest
 
 
 @click.command()
@@ -73,10 +61,15 @@ def run(
     Ctrl-C stops the run and deletes its target. Exit code 1: the run failed, or an expected rule
     does not hold. 3: there is no answer (the verdict has no figure), or a rule cannot be decided.
     """
+    from plimsoll.cli.validate import require_all_possible
+    from plimsoll.requests.cells import CheckedExperiment
+    from plimsoll.requests.experiment_file import read_file
+
     asked = read_file(request_file, allow_files)
     if not local:
         raise UsageError(
-            "a run on this machine needs --local; on AWS: plimsoll submit (docs/deploying.md)"
+            f"{request_file}: on AWS: plimsoll submit {request_file} (docs/deploying.md);"
+            f" on this machine, which stands in for RDS: plimsoll run {request_file} --local"
         )
     require_all_possible(request_file, asked, local=True)
     if isinstance(asked, CheckedExperiment) and expecting:
@@ -87,7 +80,7 @@ def run(
         _require_page(request_file, asked)
     directory = _choose_folder(request_file, out)
     if isinstance(asked, CheckedExperiment):
-        from plimsoll.cli.run_experiment import run_experiment  # noqa: PLC0415 - slow to load
+        from plimsoll.cli.run_experiment import run_experiment
 
         return run_experiment(asked, directory, data_dir=data_dir, as_json=as_json)
     asked = expecting.add_rules(asked)
@@ -105,6 +98,9 @@ def _require_page(request_file: Path, asked: CheckedExperiment | dict[str, Check
     Raises:
         UsageError: It is an experiment, its target exists already, or its runs belong to teams.
     """
+    from plimsoll.model.request.endpoint_target import EndpointTarget
+    from plimsoll.requests.cells import CheckedExperiment
+
     if isinstance(asked, CheckedExperiment):
         raise UsageError(f"{request_file}: --ui applies to runs; for an experiment: plimsoll serve")
     requests = [checked.request for checked in asked.values()]
@@ -127,6 +123,12 @@ def _run_all(
     *,
     as_json: bool,
 ) -> int:
+    from plimsoll.cli.find_shown import Terminal
+    from plimsoll.cli.run_experiment import write_comparison
+    from plimsoll.load_line.clients import INTERRUPTED
+    from plimsoll.load_line.find import plan_requested_search, run_search
+    from plimsoll.model.request.endpoint_target import EndpointTarget
+
     folders = [directory / name for name in requests] if len(requests) > 1 else [directory]
     runs = list(zip(requests.values(), folders, strict=True))
     existing = [run for run in runs if isinstance(run[0].request.target, EndpointTarget)]
@@ -143,9 +145,9 @@ def _run_all(
     if not as_json and page.is_file():
         click.echo(f"\n{page.resolve().as_uri()}")
     exporting.tell_runs(result for _, result in results.values())
-    code = expecting.tell_runs(results)
     if not interrupted:
         tell_retry(results, as_json=as_json)
+    code = expecting.tell_runs(results)
     return 130 if interrupted else code
 
 
@@ -155,6 +157,8 @@ def _choose_folder(request_file: Path, out: Path | None) -> Path:
     Raises:
         UsageError: The folder is not empty, or nothing can be written.
     """
+    from plimsoll.cli.run_experiment import RESULTS
+
     directory = out or RESULTS / f"{request_file.stem}-{datetime.now(UTC):%Y%m%d-%H%M%S}"
     require_writable(directory)
     return directory
@@ -175,12 +179,13 @@ def _run_here(
     Returns:
         Whether they were interrupted.
     """
-    from plimsoll.local.databases.server_programs import fetch_programs  # noqa: PLC0415 - an extra
-    from plimsoll.local.deploying import team_settings  # noqa: PLC0415 - an extra
-    from plimsoll.local.home import make_twin_home  # noqa: PLC0415 - an extra
-    from plimsoll.local.leftovers import remove_leftovers  # noqa: PLC0415 - an extra
-    from plimsoll.local.runner import interrupt_on_termination  # noqa: PLC0415 - an extra
-    from plimsoll.local.twin import LocalTwin, check_machine  # noqa: PLC0415 - an extra
+    from plimsoll.local.databases.server_programs import fetch_programs
+    from plimsoll.local.deploying import team_settings
+    from plimsoll.local.home import make_twin_home
+    from plimsoll.local.leftovers import remove_leftovers
+    from plimsoll.local.runner import interrupt_on_termination
+    from plimsoll.local.twin import LocalTwin, check_machine
+    from plimsoll.requests.checked_request import request_protocol
 
     check_machine()
     fetch_programs(
@@ -197,9 +202,9 @@ def _run_here(
     return any(_run_one(twin, checked, folder) for checked, folder in runs)
 
 
-def _show_page(twin: "LocalTwin", here: ExitStack, page: Page, *, one_run: bool) -> None:
-    from plimsoll.console.config import ConsoleConfig  # noqa: PLC0415 - only here
-    from plimsoll.local.http_front import LocalService  # noqa: PLC0415 - an extra
+def _show_page(twin: LocalTwin, here: ExitStack, page: Page, *, one_run: bool) -> None:
+    from plimsoll.console.config import ConsoleConfig
+    from plimsoll.local.http_front import LocalService
 
     config = ConsoleConfig(may_start=False, one_run=one_run)
     twin.warm("api", 1)
@@ -207,8 +212,10 @@ def _show_page(twin: "LocalTwin", here: ExitStack, page: Page, *, one_run: bool)
     here.enter_context(show_page(front, page))
 
 
-def _run_one(twin: "LocalTwin", checked: CheckedRequest, folder: Path) -> bool:
-    from plimsoll.local.runner import LocalRun  # noqa: PLC0415 - an extra
+def _run_one(twin: LocalTwin, checked: CheckedRequest, folder: Path) -> bool:
+    from plimsoll.cli.progress import RunProgress
+    from plimsoll.cli.run_experiment import count_first_clients, wait_or_stop, write_report
+    from plimsoll.local.runner import LocalRun
 
     request = checked.request
     with RunProgress(request) as progress:

@@ -69,8 +69,8 @@ def count_first_clients(request: Request) -> int:
 
 def write_report(folder: Path) -> None:
     """Draw the page of a run beside its files."""
-    from plimsoll.report.folder import read_run  # noqa: PLC0415 - slow to load, and only here
-    from plimsoll.report.page import render_run  # noqa: PLC0415 - likewise
+    from plimsoll.report.folder import read_run
+    from plimsoll.report.page import render_run
 
     result, seconds = read_run(folder)
     write_whole(folder / "report.html", render_run(result, seconds))
@@ -78,9 +78,9 @@ def write_report(folder: Path) -> None:
 
 def write_comparison(folder: Path, results: Sequence[RunResult]) -> None:
     """Draw the page of several runs side by side, in the folder that holds theirs."""
-    from plimsoll.report.compare_page import render_comparison  # noqa: PLC0415 - as above
-    from plimsoll.report.comparing.comparing import compare_runs  # noqa: PLC0415 - likewise
-    from plimsoll.report.experiment.choice import build_matrix  # noqa: PLC0415 - likewise
+    from plimsoll.report.compare_page import render_comparison
+    from plimsoll.report.comparing.comparing import compare_runs
+    from plimsoll.report.experiment.choice import build_matrix
 
     page = render_comparison(results, compare_runs(results), build_matrix(results))
     write_whole(folder / "report.html", page)
@@ -101,11 +101,11 @@ def _run_cells(
     checked: CheckedExperiment, directory: Path, data_dir: Path | None
 ) -> tuple[ExperimentResult, bool]:
     """Run it on a twin; return its result, and whether it was interrupted."""
-    from plimsoll.local.experiment_runner import LocalExperiment  # noqa: PLC0415 - an extra
-    from plimsoll.local.home import make_twin_home  # noqa: PLC0415 - an extra
-    from plimsoll.local.leftovers import remove_leftovers  # noqa: PLC0415 - an extra
-    from plimsoll.local.runner import interrupt_on_termination  # noqa: PLC0415 - an extra
-    from plimsoll.local.twin import LocalTwin  # noqa: PLC0415 - an extra
+    from plimsoll.local.experiment_runner import LocalExperiment
+    from plimsoll.local.home import make_twin_home
+    from plimsoll.local.leftovers import remove_leftovers
+    from plimsoll.local.runner import interrupt_on_termination
+    from plimsoll.local.twin import LocalTwin
 
     kept = len(plan_shared_datasets(checked, local=True))  # snapshots, each as large as a database
     at_once = checked.experiment.runs_at_once + kept
@@ -131,7 +131,7 @@ def _run_cells(
 
 
 def _write_reports(result: ExperimentResult, directory: Path) -> None:
-    from plimsoll.report.experiment.page import render_experiment  # noqa: PLC0415 - slow, and only here
+    from plimsoll.report.experiment.page import render_experiment
 
     for cell in result.cells:
         if (directory / cell.name / "result.json").is_file():

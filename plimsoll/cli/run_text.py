@@ -36,7 +36,9 @@ from plimsoll.report.words import (
 def print_result(result: RunResult, directory: Path | None, console: Console) -> None:
     """Print one run, and the folder of its files if there is one."""
     target = escape(describe_run_target(result))
-    console.print(f"[bold]{result.name}[/]  {target}", highlight=False, soft_wrap=True)
+    console.print(
+        f"[bold]{result.name}[/]  {target}", highlight=False, soft_wrap=not console.is_terminal
+    )
     _print_phases(result, console)
     if result.steps:
         print_figures(console, run_steps_table(result))
@@ -46,12 +48,12 @@ def print_result(result: RunResult, directory: Path | None, console: Console) ->
         console.print(
             f"[bold red]{result.state}[/]{where}: {escape(failure.cause)}",
             highlight=False,
-            soft_wrap=True,
+            soft_wrap=not console.is_terminal,
         )
     if result.capacity is not None:
         for name, sentence in _list_answers(result.capacity):
             text = f"[bold]{name}[/]: {escape(sentence)}"
-            console.print(text, highlight=False, soft_wrap=True)
+            console.print(text, highlight=False, soft_wrap=not console.is_terminal)
         for note in (
             *_describe_closing(result.capacity),
             *_explain_failures(result),
@@ -88,14 +90,14 @@ def _print_places(result: RunResult, directory: Path | None, console: Console) -
 def _print_phases(result: RunResult, console: Console) -> None:
     for phase in result.phases:
         text = f"[bold]{escape(phase.name)}[/]: {escape(phase.sentence)}"
-        console.print(text, highlight=False, soft_wrap=True)
+        console.print(text, highlight=False, soft_wrap=not console.is_terminal)
 
 
 def _print_toggle(result: RunResult, console: Console) -> None:
     if result.toggle is None:
         return
     finding = f"[bold]TOGGLE[/]: {escape(result.toggle.detail)}"
-    console.print(finding, highlight=False, soft_wrap=True)
+    console.print(finding, highlight=False, soft_wrap=not console.is_terminal)
     for note in describe_toggle(result.toggle):
         _print_line(note, console)
 
@@ -118,7 +120,7 @@ def _list_answers(capacity: Capacity) -> list[tuple[str, str]]:
 
 
 def _print_line(text: str, console: Console) -> None:
-    console.print(f"  {text}", markup=False, highlight=False, soft_wrap=True)
+    console.print(f"  {text}", markup=False, highlight=False, soft_wrap=not console.is_terminal)
 
 
 def _cost(result: RunResult) -> list[str]:

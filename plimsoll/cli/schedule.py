@@ -1,23 +1,26 @@
 """`plimsoll schedule`: checks, which are scheduled runs compared with earlier ones."""
 
+from __future__ import annotations
+
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import yaml
-from rich.table import Table
 
 from plimsoll import words
-from plimsoll.checks import judging
-from plimsoll.checks.schedules import ScheduledCheck
-from plimsoll.cli.list import warn_left_out
 from plimsoll.cli.output import console, make_table
 from plimsoll.cli.service_calls import connect_service, json_option, service_options
 from plimsoll.documents import read_document, read_text
-from plimsoll.model.request.check import CheckDefinition, CompareCapacity
-from plimsoll.model.run.check_history import Change, Figure, History, HistoryPoint
-from plimsoll.model.validation import validate
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from plimsoll.checks.schedules import ScheduledCheck
+    from plimsoll.model.request.check import CheckDefinition
+    from plimsoll.model.run.check_history import Change, Figure, History, HistoryPoint
+
 
 _KINDS = frozenset({"kind", "strategy"})
 
@@ -33,6 +36,9 @@ def read_check(path: Path) -> CheckDefinition:
     Raises:
         UsageError: Something in it is not allowed; one line for each error, with file and line.
     """
+    from plimsoll.model.request.check import CheckDefinition
+    from plimsoll.model.validation import validate
+
     document = read_document(read_text(path), str(path))
     return document.check(partial(validate, CheckDefinition))
 
@@ -58,6 +64,8 @@ def put(name: str, file: Path, *, url: str | None, stack: str | None, as_json: b
 @json_option
 def list_(*, url: str | None, stack: str | None, as_json: bool) -> int:
     """List the team's checks."""
+    from plimsoll.cli.list import warn_left_out
+
     checks = connect_service(url, stack).schedules()
     if as_json:
         click.echo(checks.model_dump_json(indent=2))
@@ -133,6 +141,8 @@ def delete(name: str, *, url: str | None, stack: str | None, as_json: bool) -> i
 @json_option
 def history(name: str, *, url: str | None, stack: str | None, as_json: bool) -> int:
     """Print the history of the check NAME: each run's figures, and their changes."""
+    from plimsoll.checks import judging
+
     history = connect_service(url, stack).history(name)
     if as_json:
         click.echo(history.model_dump_json(indent=2))
@@ -165,6 +175,8 @@ def _describe_state(point: HistoryPoint) -> str:
 
 
 def _format_figure(figure: Figure | None, metric: str) -> str:
+    from plimsoll.model.request.check import CompareCapacity
+
     if figure is None:
         return words.NOTHING
     unit = "ops/s" if metric == CompareCapacity().metric else "us"

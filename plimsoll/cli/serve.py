@@ -10,10 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from plimsoll.cli.run_experiment import RESULTS
-from plimsoll.client.tokens import keep_token, token_path
 from plimsoll.errors import PlimsollError, UsageError
-from plimsoll.report.folder import find_newest_runs
 
 if TYPE_CHECKING:
     from plimsoll.local.twin import LocalTwin
@@ -61,13 +58,17 @@ def serve(
     then; the files of finished runs stay, and the next service shows those that it finds in the
     folder of --dir, by default plimsoll-results/.
     """
+    from plimsoll.cli.run_experiment import RESULTS
+    from plimsoll.client.tokens import keep_token
+    from plimsoll.report.folder import find_newest_runs
+
     # at once: loading what follows takes seconds on a busy machine
     _print_line("starting; the address follows when the service answers, in 5 to 30 seconds")
-    from plimsoll.local.home import make_twin_home  # noqa: PLC0415 - an extra
-    from plimsoll.local.leftovers import remove_leftovers  # noqa: PLC0415 - an extra
-    from plimsoll.local.past_runs import PastRuns  # noqa: PLC0415 - an extra
-    from plimsoll.local.runner import interrupt_on_termination  # noqa: PLC0415 - an extra
-    from plimsoll.local.twin import LocalTwin, check_machine  # noqa: PLC0415 - an extra
+    from plimsoll.local.home import make_twin_home
+    from plimsoll.local.leftovers import remove_leftovers
+    from plimsoll.local.past_runs import PastRuns
+    from plimsoll.local.runner import interrupt_on_termination
+    from plimsoll.local.twin import LocalTwin, check_machine
 
     check_machine()
     results = directory or RESULTS / f"serve-{datetime.now(UTC):%Y%m%d-%H%M%S}"
@@ -90,7 +91,7 @@ def serve(
 
 def _listen(port: int) -> socket.socket:
     """Bind the port, before anything is started."""
-    from plimsoll.local.front import listen  # noqa: PLC0415 - an extra
+    from plimsoll.local.front import listen
 
     try:
         return listen(port)
@@ -106,8 +107,9 @@ def _serve(
     token: str | None,
     say: Callable[[str], None],
 ) -> int:
-    from plimsoll.local.http_front import LocalService  # noqa: PLC0415 - an extra
-    from plimsoll.local.serving import Archive, stop_everything  # noqa: PLC0415 - an extra
+    from plimsoll.client.tokens import token_path
+    from plimsoll.local.http_front import LocalService
+    from plimsoll.local.serving import Archive, stop_everything
 
     _print_line("waiting for the API and the first load clients")
     twin.warm("api", 1)

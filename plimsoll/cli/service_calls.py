@@ -1,30 +1,32 @@
 """Shared by the verbs that call the service: finding it, following runs, fetching results."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from plimsoll import words
-from plimsoll.aws.run_files import REPORT, RESULT
-from plimsoll.cli.progress import RunProgress
-from plimsoll.client.address import URL_VARIABLE, Address, find_address
-from plimsoll.client.fetching import fetch_result
-from plimsoll.client.http import Http
-from plimsoll.client.remote_watch import RemoteWatcher
-from plimsoll.client.service_client import Service, download
 from plimsoll.files import write_whole
-from plimsoll.model.run.results import RunResult
-from plimsoll.model.run.run_record import RunRecord
-from plimsoll.model.service.answers import RunSummary
+
+if TYPE_CHECKING:
+    from plimsoll.client.address import Address
+    from plimsoll.client.service_client import Service
+    from plimsoll.model.run.results import RunResult
+    from plimsoll.model.run.run_record import RunRecord
+    from plimsoll.model.service.answers import RunSummary
+
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def service_options(command: Command) -> Command:
     """Add `--url` and `--stack`."""
+    from plimsoll.client.address import URL_VARIABLE
+
     command = click.option(
         "--stack",
         metavar="NAME",
@@ -63,11 +65,16 @@ def profile_option(command: Command) -> Command:
 
 def find_service(url: str | None, stack: str | None) -> Address:
     """Return the address of the service."""
+    from plimsoll.client.address import URL_VARIABLE, find_address
+
     return find_address(url=url, stack=stack, variable=os.environ.get(URL_VARIABLE))
 
 
 def connect_service(url: str | None, stack: str | None) -> Service:
     """Connect to the service; calls are signed with the credentials of the AWS command line."""
+    from plimsoll.client.http import Http
+    from plimsoll.client.service_client import Service
+
     return Service(Http(find_service(url, stack)))
 
 
@@ -77,6 +84,9 @@ def follow_run(service: Service, run_id: str) -> RunRecord | None:
     Returns:
         The run's record; None if Ctrl-C ended the watching, while the run goes on.
     """
+    from plimsoll.cli.progress import RunProgress
+    from plimsoll.client.remote_watch import RemoteWatcher
+
     watcher = RemoteWatcher(service, run_id)
     with RunProgress(service.run(run_id).request) as progress:
         try:
@@ -110,6 +120,10 @@ def fetch_run_result(service: Service, run_id: str, folder: Path | None) -> RunR
     Raises:
         PlimsollError: The service does not have them, or they are of another version.
     """
+    from plimsoll.aws.run_files import REPORT, RESULT
+    from plimsoll.client.fetching import fetch_result
+    from plimsoll.client.service_client import download
+
     result, body, links = fetch_result(service, run_id)
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)

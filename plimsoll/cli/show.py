@@ -4,17 +4,11 @@ import json
 from pathlib import Path
 
 import click
-from rich.console import Console
 
 from plimsoll.cli.exit_codes import exit_code_of_experiment
 from plimsoll.cli.expecting import Expecting, Results, expect_options
 from plimsoll.cli.output import print_figures
-from plimsoll.cli.run_text import comparison_table, print_result
 from plimsoll.errors import UsageError
-from plimsoll.model.run.experiment_record import ExperimentResult
-from plimsoll.model.run.results import RunResult
-from plimsoll.report.comparing.comparing import compare_runs
-from plimsoll.report.folder import RESULT, list_run_folders, read_model
 
 EXPERIMENT = "experiment.json"
 
@@ -25,6 +19,9 @@ def read_results(directory: Path) -> Results:
     Raises:
         UsageError: There is none, or it is of another version.
     """
+    from plimsoll.model.run.results import RunResult
+    from plimsoll.report.folder import RESULT, list_run_folders, read_model
+
     results = [(path, read_model(path / RESULT, RunResult)) for path in list_run_folders(directory)]
     if not results:
         raise UsageError(f"{directory}: no {RESULT} here, nor in a folder of it")
@@ -42,8 +39,11 @@ def show(directory: Path, *, expecting: Expecting, as_json: bool) -> int:
     The exit code is that of the command that created the files. 1: a run failed, or a rule is not
     met. 3: there is no answer, or a rule cannot be decided.
     """
+    from plimsoll.model.run.experiment_record import ExperimentResult
+    from plimsoll.report.folder import read_model
+
     if (directory / EXPERIMENT).is_file():
-        from plimsoll.cli.experiment import print_experiment  # noqa: PLC0415 - slow to load
+        from plimsoll.cli.experiment import print_experiment
 
         if expecting:
             raise UsageError(f"{directory}: rules apply to runs, not to an experiment")
@@ -63,6 +63,11 @@ def print_results(results: Results, *, as_json: bool) -> None:
 
     In JSON, a single run is the whole document; several are under `runs`, by name.
     """
+    from rich.console import Console
+
+    from plimsoll.cli.run_text import comparison_table, print_result
+    from plimsoll.report.comparing.comparing import compare_runs
+
     if as_json:
         dumped = {name: result.model_dump(mode="json") for name, (_, result) in results.items()}
         whole = {"runs": dumped} if len(dumped) > 1 else next(iter(dumped.values()))
@@ -77,4 +82,4 @@ def print_results(results: Results, *, as_json: bool) -> None:
             console, comparison_table({name: result for name, (_, result) in results.items()})
         )
         for sentence in compare_runs([result for _, result in results.values()]).sentences:
-            console.print(sentence, highlight=False, soft_wrap=True)
+            console.print(sentence, highlight=False, soft_wrap=not console.is_terminal)

@@ -1,58 +1,36 @@
 """`plimsoll size`: what to buy for a load, predicted from what a run measured."""
 
+from __future__ import annotations
+
 import re
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import get_args
+from typing import TYPE_CHECKING, get_args
 
 import click
-from rich.console import Console
-from rich.table import Table
 
 from plimsoll import words
 from plimsoll.cli.exit_codes import FAILURE, MET, NO_ANSWER, NOT_SURE
-from plimsoll.cli.options import NumberRange
+from plimsoll.cli.options import NumberRange, tell_new_name
 from plimsoll.cli.output import console, make_table, print_figures
-from plimsoll.cli.run_experiment import RESULTS
 from plimsoll.errors import NoGroundError, PlimsollError, UsageError
 from plimsoll.files import write_whole
 from plimsoll.load_line.options import parse_limits_us, split_limits
-from plimsoll.model.aws.prices import HOME_REGION, PriceOverrides, PriceTable
+from plimsoll.model.aws.prices import HOME_REGION
 from plimsoll.model.clouds.volume_rules import Cloud
 from plimsoll.model.judging.steps import Statistic
-from plimsoll.model.run.results import RunResult
-from plimsoll.quoting.cloud_prices import (
-    CloudPrices,
-    describe_age,
-    parse_rate,
-    read_cloud_prices,
-)
-from plimsoll.quoting.prices import override_prices
-from plimsoll.report.folder import (
-    ANSWER,
-    RESULT,
-    SIZING,
-    find_newest_runs,
-    list_run_folders,
-    read_model,
-    read_run_id,
-)
-from plimsoll.report.size_tables import (
-    MARKED,
-    clouds_table,
-    demands_table,
-    describe_further,
-    describe_question,
-    managed_options,
-    options_table,
-    shorten,
-)
-from plimsoll.report.tables import ReportTable
-from plimsoll.sizing.answer import Confirmed, Sizing
-from plimsoll.sizing.from_run import Measured
-from plimsoll.sizing.rank import Wish, parse_growth, parse_horizon
-from plimsoll.sizing.size import size
-from plimsoll.workflow.past import extract_measured, judged_limits_us, list_operations, volume_gib
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    from plimsoll.model.aws.prices import PriceTable
+    from plimsoll.model.run.results import RunResult
+    from plimsoll.quoting.cloud_prices import CloudPrices
+    from plimsoll.report.tables import ReportTable
+    from plimsoll.sizing.answer import Confirmed, Sizing
+    from plimsoll.sizing.from_run import Measured
+
 
 # Options.
 
@@ -66,6 +44,8 @@ def parse_limits(result: RunResult, given: tuple[str, ...]) -> dict[str, float]:
     Raises:
         UsageError: A limit is invalid, or an operation has none.
     """
+    from plimsoll.workflow.past import judged_limits_us, list_operations
+
     operations = list_operations(result)
     known = parse_limits_us(split_limits(given), operations) if given else judged_limits_us(result)
     lacking = [name for name in operations if name not in known]
@@ -99,6 +79,10 @@ def find_prices(region: str | None, file: Path | None) -> PriceTable:
     Raises:
         UsageError: There are no prices for the region, or the file is of another one.
     """
+    from plimsoll.model.aws.prices import PriceOverrides
+    from plimsoll.quoting.prices import override_prices
+    from plimsoll.report.folder import read_model
+
     if file is None:
         if region not in {None, HOME_REGION}:
             raise UsageError(
@@ -121,6 +105,15 @@ LEFT = {"", "target", "binds first", "next", "latency under this load"}  # left-
 
 def print_sizing(answer: Sizing, *, whole: bool) -> None:
     """Print the answer: sentence, ranking, impossible targets and assumptions."""
+    from plimsoll.quoting.cloud_prices import describe_age
+    from plimsoll.report.size_tables import (
+        MARKED,
+        demands_table,
+        describe_further,
+        describe_question,
+        options_table,
+    )
+
     shown = console()
     if answer.warning is not None:
         _say(shown, f"Warning: {answer.warning}")
@@ -154,6 +147,8 @@ def print_sizing(answer: Sizing, *, whole: bool) -> None:
 
 def _print_clouds(shown: Console, answer: Sizing, *, whole: bool) -> None:
     """Print the rankings of several clouds: managed databases, and machines with disks."""
+    from plimsoll.report.size_tables import MARKED, clouds_table, managed_options, shorten
+
     assert answer.clouds is not None  # noqa: S101 - the caller has looked
     today = datetime.now(UTC).date()
     for title, options in (
@@ -174,7 +169,7 @@ def _print_clouds(shown: Console, answer: Sizing, *, whole: bool) -> None:
 
 
 def _say(shown: Console, text: str) -> None:
-    shown.print(text, markup=False, highlight=False, soft_wrap=True)
+    shown.print(text, markup=False, highlight=False, soft_wrap=not shown.is_terminal)
 
 
 def _make_table(made: ReportTable) -> Table:
@@ -280,14 +275,13 @@ def _make_table(made: ReportTable) -> Table:
     "--observe",
     "dsn",
     metavar="DSN",
-    help="Measure the load of a production database instead: mysql://, postgres://, rds://INSTANCE"
-    " (docs/observing.md).",
+    help="Old name of `plimsoll observe DSN`.",
 )
-@click.option("--for", "for_text", metavar="TIME", help="How long to observe: 10m; for rds:// 14d.")
+@click.option("--for", "for_text", metavar="TIME", help="With --observe: how long.")
 @click.option(
     "--line",
     type=click.Path(path_type=Path, exists=True, file_okay=False),
-    help="Run whose load line production is compared with.",
+    help="With --observe: run whose load line production is compared with.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 def command(
@@ -326,11 +320,19 @@ def command(
     Exit code 1: nothing carries it. 3: the run's figures are doubtful; or with --confirm, nothing
     that was measured carries it. 4: nothing surely carries it, but something may.
     """
+    from plimsoll.report.folder import SIZING
+    from plimsoll.sizing.rank import Wish, parse_growth, parse_horizon
+    from plimsoll.sizing.size import size
+    from plimsoll.workflow.past import volume_gib
+
     if dsn is not None:
         more = run_folder is not None or want is not None
         return _observe(dsn, for_text, line, asked_more=more, as_json=as_json)
     if run_folder is None or want is None or for_text or line:
-        raise UsageError("needs RUN and --want OPS/S; or --observe DSN, with --for and --line")
+        raise UsageError(
+            "needs RUN and --want OPS/S; --for and --line belong to `plimsoll observe DSN`, or to"
+            " its old name --observe DSN"
+        )
     if output is not None and output.suffix.lower() != ".html":
         raise UsageError(f"-o {output}: must end in .html")
     run_folder = _find_run_folder(run_folder)
@@ -349,7 +351,7 @@ def command(
     runs |= _read_confirmations(run_folder / SIZING, asked, limit_us)
     confirmed: tuple[Confirmed, ...] = ()
     if confirm:
-        from plimsoll.cli.size_confirm import confirm_prediction  # noqa: PLC0415 - runs need an extra
+        from plimsoll.cli.size_confirm import confirm_prediction
 
         if not result.local:
             raise UsageError("--confirm: measures on this machine, and the run was on AWS")
@@ -390,6 +392,9 @@ def _read_cloud_options(
     Raises:
         UsageError: The options belong to `--clouds`, or a rate or the file is invalid.
     """
+    from plimsoll.quoting.cloud_prices import CloudPrices, parse_rate, read_cloud_prices
+    from plimsoll.report.folder import read_model
+
     if (rate_texts or prices_file) and not clouds:
         raise UsageError("--rate and --cloud-prices: belong to --clouds")
     prices = read_cloud_prices()
@@ -401,17 +406,20 @@ def _read_cloud_options(
 def _observe(
     dsn: str, for_text: str | None, line: Path | None, *, asked_more: bool, as_json: bool
 ) -> int:
-    from plimsoll.cli.observing import observe  # noqa: PLC0415 - loads AWS's client
+    from plimsoll.cli.observing import observe
 
     if asked_more:
         raise UsageError("--observe: cannot be combined with RUN and --want; --line RUN compares")
-    return observe(dsn, for_text, line, as_json)
+    tell_new_name("size --observe", "observe")
+    return observe(dsn, for_text, line, as_json, "--observe")
 
 
 def _read_confirmations(
     folder: Path, statistic: Statistic, limit_us: dict[str, float]
 ) -> dict[str, Measured]:
     """Read the runs that confirm predictions; skip those without usable figures."""
+    from plimsoll.report.folder import list_run_folders
+
     found = {}
     for made in sorted(list_run_folders(folder), key=_folder_number):
         result = _read_result(made)
@@ -429,6 +437,8 @@ def _read_confirmations(
 
 def _write_sizing(answer: Sizing, folder: Path) -> None:
     """Write the answer beside its run, for the run's page; not into a folder that is not ours."""
+    from plimsoll.report.folder import ANSWER
+
     try:
         folder.mkdir(exist_ok=True)
         write_whole(folder / ANSWER, answer.model_dump_json(indent=1))
@@ -437,7 +447,7 @@ def _write_sizing(answer: Sizing, folder: Path) -> None:
 
 
 def _write_page(answer: Sizing, output: Path) -> None:
-    from plimsoll.report.size_page import render_sizing  # noqa: PLC0415 - slow to load, and only here
+    from plimsoll.report.size_page import render_sizing
 
     write_whole(output, render_sizing(answer))
 
@@ -456,6 +466,9 @@ def _exit_code(answer: Sizing, *, confirm: bool) -> int:
 
 def _find_run_folder(run: Path) -> Path:
     """Find the folder of a run by its id, if no folder has that name."""
+    from plimsoll.cli.run_experiment import RESULTS
+    from plimsoll.report.folder import find_newest_runs, read_run_id
+
     if run.exists() or run.name != str(run):
         return run
     return next(
@@ -469,6 +482,10 @@ def _read_result(folder: Path) -> RunResult:
     Raises:
         UsageError: There is no run in it, or there are several.
     """
+    from plimsoll.cli.run_experiment import RESULTS
+    from plimsoll.model.run.results import RunResult
+    from plimsoll.report.folder import RESULT, list_run_folders, read_model
+
     if not folder.is_dir():
         raise UsageError(f"RUN: {folder}: there is no such folder, nor run in {RESULTS}/")
     if not (folder / RESULT).is_file():
@@ -487,6 +504,8 @@ def _extract_measured(
         UsageError: The run measured too little; the message names its folder.
         NoGroundError: The run's figures are doubtful.
     """
+    from plimsoll.workflow.past import extract_measured
+
     try:
         return extract_measured(result, statistic, limit_us)
     except (UsageError, NoGroundError) as error:

@@ -1,17 +1,21 @@
 """`plimsoll status`: where a run on the service stands."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import click
 
 from plimsoll import words
-from plimsoll.aws.run_records import now
 from plimsoll.cli.service_calls import (
     connect_service,
     describe_capacity,
     json_option,
     service_options,
 )
-from plimsoll.model.request.descriptions import describe_target
-from plimsoll.model.service.answers import RunDetail
+
+if TYPE_CHECKING:
+    from plimsoll.model.service.answers import RunDetail
 
 
 @click.command()
@@ -30,6 +34,8 @@ def status(run_id: str, *, url: str | None, stack: str | None, as_json: bool) ->
 
 
 def _rows(run: RunDetail) -> list[tuple[str, str]]:
+    from plimsoll.aws.run_records import now
+
     ended = run.ended_at
     took = words.duration(round(((ended or now()) - run.submitted_at).total_seconds()))
     rows = [
@@ -58,6 +64,8 @@ def _rows(run: RunDetail) -> list[tuple[str, str]]:
 
 
 def _target(run: RunDetail) -> str:
+    from plimsoll.model.request.descriptions import describe_target
+
     target = run.request.target
     stand_in = run.server_version if run.local and target.provisioned else None
     return describe_target(target, version=run.database_version, stand_in=stand_in)

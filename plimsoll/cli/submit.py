@@ -1,15 +1,18 @@
-"""`plimsoll submit`: starts runs on the service."""
+"""`plimsoll submit`: starts runs or an experiment on the service."""
+
+from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from plimsoll.cli.expecting import Expecting, Results, expect_options
 from plimsoll.cli.options import allow_files_option
 from plimsoll.cli.output import out_option, refuse_used_folder
-from plimsoll.cli.preflight import require_preflight
 from plimsoll.cli.service_calls import (
+    connect_service,
     fetch_run_result,
     find_service,
     follow_run,
@@ -18,12 +21,11 @@ from plimsoll.cli.service_calls import (
     service_options,
 )
 from plimsoll.cli.show import print_results
-from plimsoll.client.http import Http
-from plimsoll.client.service_client import Service
 from plimsoll.errors import UsageError
-from plimsoll.model.service.answers import Submitted
-from plimsoll.requests.cells import CheckedExperiment
-from plimsoll.requests.experiment_file import read_file
+
+if TYPE_CHECKING:
+    from plimsoll.client.service_client import Service
+    from plimsoll.model.service.answers import Submitted
 
 
 @click.command()
@@ -59,11 +61,19 @@ def submit(
 ) -> int:
     """Start what REQUEST_FILE asks for on the service, and print each run's id.
 
+    A file with `axes` is an experiment: it is sent without a preflight, and its own id is printed.
+
     The file is checked here first. Without --key, a file that is sent twice becomes two runs. With
     --wait, exit code 1: a run failed, or a rule does not hold; 3: there is no answer (a verdict has
     no figure), or a rule cannot be decided. Exit code 3 also if a preflight check failed and
     nothing was submitted.
     """
+    from plimsoll.cli.preflight import require_preflight
+    from plimsoll.client.http import Http
+    from plimsoll.client.service_client import Service
+    from plimsoll.requests.cells import CheckedExperiment
+    from plimsoll.requests.experiment_file import read_file
+
     if expecting and not wait:
         raise click.UsageError("--expect, --junit and --markdown need --wait")
     if out is not None and not wait:
@@ -71,9 +81,15 @@ def submit(
     refuse_used_folder(out)
     asked = read_file(request_file, allow_files)
     if isinstance(asked, CheckedExperiment):
-        raise UsageError(
-            f"{request_file}: is an experiment: plimsoll experiment start {request_file}"
-        )
+        from plimsoll.cli.experiment import start_experiment
+
+        if expecting or out is not None:
+            raise UsageError(
+                f"{request_file}: --expect, --junit, --markdown and --out apply to runs,"
+                " not to an experiment"
+            )
+        service = connect_service(url, stack)
+        return start_experiment(service, asked, key, wait=wait, as_json=as_json)
     if wait:
         expecting.add_rules(asked)
     requests = {name: checked.request for name, checked in asked.items()}

@@ -1,25 +1,23 @@
 """`plimsoll team`: the teams of a deployment beside those of cdk.json, in its table."""
 
+from __future__ import annotations
+
 import json
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from plimsoll import words
 from plimsoll.cli.output import console, make_table
 from plimsoll.cli.service_calls import json_option, profile_option
-from plimsoll.client.address import DEFAULT_STACK, read_stack_output
+from plimsoll.client.address import DEFAULT_STACK
 from plimsoll.documents import read_document, read_text
-from plimsoll.model.deployment.deployment import Team
-from plimsoll.model.validation import validate
-from plimsoll.teams.registry import (
-    Teams,
-    list_added_teams,
-    list_configured_teams,
-    put_teams,
-    remove_team,
-)
+
+if TYPE_CHECKING:
+    from plimsoll.model.deployment.deployment import Team
+
 
 stack_option = click.option(
     "--stack",
@@ -40,6 +38,8 @@ def command() -> None:
 
 def find_table(stack: str) -> str:
     """Return the table of a deployment that holds its teams."""
+    from plimsoll.client.address import read_stack_output
+
     return read_stack_output(stack, "ServiceTable")
 
 
@@ -49,6 +49,9 @@ def find_table(stack: str) -> str:
 @profile_option
 def put(file: Path, *, stack: str) -> int:
     """Add the teams of FILE (`teams:`, as in cdk.json), or replace those of the same names."""
+    from plimsoll.model.validation import validate
+    from plimsoll.teams.registry import Teams, put_teams
+
     document = read_document(read_text(file), str(file))
     teams = document.check(partial(validate, Teams)).teams
     put_teams(find_table(stack), teams)
@@ -62,6 +65,8 @@ def put(file: Path, *, stack: str) -> int:
 @json_option
 def list_(*, stack: str, as_json: bool) -> int:
     """List all teams with their limits, and where each is kept."""
+    from plimsoll.teams.registry import list_added_teams, list_configured_teams
+
     table = find_table(stack)
     configured, added = list_configured_teams(table), list_added_teams(table)
     kept = {**dict.fromkeys(added, "table"), **dict.fromkeys(configured, "cdk.json")}
@@ -87,6 +92,8 @@ def list_(*, stack: str, as_json: bool) -> int:
 @profile_option
 def remove(name: str, *, stack: str) -> int:
     """Remove the team NAME, which `put` added. Its runs go on."""
+    from plimsoll.teams.registry import remove_team
+
     remove_team(find_table(stack), name)
     click.echo(f"{name} is removed: nobody may call in its name")
     return 0

@@ -1,10 +1,12 @@
 """`plimsoll validate`: checks a request without creating anything."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,22 +14,12 @@ from plimsoll import words
 from plimsoll.cli.options import allow_files_option
 from plimsoll.complaints import Place
 from plimsoll.errors import UsageError
-from plimsoll.model.request.descriptions import describe_target
-from plimsoll.model.request.experiment import Experiment
-from plimsoll.model.request.request import Request
-from plimsoll.quoting.prices import read_builtin_prices
-from plimsoll.quoting.quotes import (
-    NOTES,
-    estimate_quote,
-    require_known_version,
-    require_possible,
-    today,
-)
-from plimsoll.quoting.times import describe_pass, describe_search
-from plimsoll.requests.cells import CheckedExperiment
-from plimsoll.requests.checked_request import CheckedRequest
-from plimsoll.requests.experiment_file import read_file
-from plimsoll.sizing.cheapest import require_searchable
+
+if TYPE_CHECKING:
+    from plimsoll.model.request.experiment import Experiment
+    from plimsoll.model.request.request import Request
+    from plimsoll.requests.cells import CheckedExperiment
+    from plimsoll.requests.checked_request import CheckedRequest
 
 
 @click.command()
@@ -50,6 +42,10 @@ def validate(
 
     A budget is compared with the list prices of us-east-1.
     """
+    from plimsoll.model.request.descriptions import describe_target
+    from plimsoll.requests.cells import CheckedExperiment
+    from plimsoll.requests.experiment_file import read_file
+
     try:
         asked = read_file(request_file, allow_files)
         requests = require_all_possible(request_file, asked, local=local)
@@ -72,6 +68,8 @@ def validate(
 
 def _estimate_times(checked: CheckedRequest) -> Iterator[str]:
     """Estimate the duration of each search, phases first."""
+    from plimsoll.quoting.times import describe_pass, describe_search
+
     for phase in checked.request.phases:
         if phase.to_completion is None:
             yield f"phase {phase.name}: {describe_search(checked.search_request(phase.name))}"
@@ -82,6 +80,8 @@ def _estimate_times(checked: CheckedRequest) -> Iterator[str]:
 
 def _build_bodies(asked: CheckedExperiment | dict[str, CheckedRequest]) -> dict[str, Any]:
     """Return the bodies that the service accepts unchanged."""
+    from plimsoll.requests.cells import CheckedExperiment
+
     if isinstance(asked, CheckedExperiment):
         return _build_body(asked.experiment)
     bodies = {name: _build_body(checked.request) for name, checked in asked.items()}
@@ -103,6 +103,11 @@ def require_all_possible(
         UsageError: A budget cannot suffice, RDS has no such version, or this machine has no such
             target.
     """
+    from plimsoll.quoting.prices import read_builtin_prices
+    from plimsoll.quoting.quotes import require_known_version, require_possible, today
+    from plimsoll.requests.cells import CheckedExperiment
+    from plimsoll.sizing.cheapest import require_searchable
+
     if isinstance(asked, CheckedExperiment):
         try:
             require_searchable(asked, read_builtin_prices())
@@ -141,6 +146,9 @@ def _list_errors(error: UsageError) -> list[dict[str, object]]:
 
 def _list_warnings(checked: CheckedRequest) -> list[str]:
     """List what may go wrong with a run on AWS."""
+    from plimsoll.quoting.prices import read_builtin_prices
+    from plimsoll.quoting.quotes import NOTES, estimate_quote
+
     quoted = estimate_quote(checked, read_builtin_prices())
     lacking = [f"No price is known for {', '.join(quoted.missing)}."] if quoted.missing else []
     return [f"on AWS: {note}" for note in (*lacking, *quoted.notes) if note not in NOTES]

@@ -1,4 +1,6 @@
-"""`plimsoll workload`: derives a workload from a database's statements; lists workloads."""
+"""`plimsoll workload`: lists and shows workloads; derives one from a database's statements."""
+
+from __future__ import annotations
 
 import json
 import os
@@ -7,25 +9,23 @@ import time
 from collections import defaultdict
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
-from rich.console import Console
 
 from plimsoll import words
+from plimsoll.cli.options import tell_new_name
 from plimsoll.cli.output import console, make_table, print_figures, refuse_used_file
-from plimsoll.databases.observing import combine_looks, look_repeatedly, open_statements
-from plimsoll.databases.trying import open_trial
 from plimsoll.errors import UsageError
 from plimsoll.files import resolve_links, write_whole
-from plimsoll.load_line.options import PASSWORD, parse_limits_us, split_limits
-from plimsoll.model.request.dsn import FORM, parse_dsn
-from plimsoll.model.request.quantities import parse_duration_s
-from plimsoll.model.run.statements_seen import StatementsSeen
-from plimsoll.requests.checked_request import validate_request
-from plimsoll.workload import list_builtin_names, load_workload
-from plimsoll.workload.derive.derived import Derived, derive
-from plimsoll.workload.derive.document import dump_document
-from plimsoll.workload.derive.request import write_request
+from plimsoll.load_line.options import PASSWORD
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from plimsoll.model.run.statements_seen import StatementsSeen
+    from plimsoll.workload.derive.derived import Derived
+
 
 # Output of `plimsoll workload derive`.
 
@@ -36,6 +36,8 @@ _NO_NAME = re.compile(r"[^a-z0-9]+")
 
 def print_derived(derived: Derived, seen: StatementsSeen, out: Path | None) -> None:
     """Describe on standard error what the workload does, what it omits, and what is guessed."""
+    from rich.console import Console
+
     console = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
     rates = ["ops/s"] if seen.interval_s else []
     figures = ["share", *rates, "mean in the server", "statements"]
@@ -77,6 +79,11 @@ def make_request(
     Raises:
         UsageError: A limit is invalid.
     """
+    from plimsoll.load_line.options import parse_limits_us, split_limits
+    from plimsoll.requests.checked_request import validate_request
+    from plimsoll.workload.derive.document import dump_document
+    from plimsoll.workload.derive.request import write_request
+
     operations = [one.name for one in derived.operations]
     made, notes = write_request(
         seen,
@@ -161,7 +168,7 @@ FOR_MOST_S = 86_400
 
 @click.group("workload")
 def command() -> None:
-    """Derive a workload from the statements of a database."""
+    """List, show or derive workloads."""
 
 
 @command.command("derive")
@@ -222,6 +229,13 @@ def derive_verb(
     Neither keeps values, so the workload contains none of your data; guesses in their place are
     listed.
     """
+    from plimsoll.databases.observing import combine_looks, look_repeatedly, open_statements
+    from plimsoll.databases.trying import open_trial
+    from plimsoll.model.request.dsn import FORM, parse_dsn
+    from plimsoll.model.request.quantities import parse_duration_s
+    from plimsoll.workload.derive.derived import derive
+    from plimsoll.workload.derive.document import dump_document
+
     if dsn is None:
         raise UsageError(f"DSN: is missing; the form is {FORM}; or set PLIMSOLL_DSN")
     target = parse_dsn(dsn, option="DSN", password=os.environ.get(PASSWORD, ""))
@@ -275,16 +289,15 @@ def _refuse_impossible_files(
         raise UsageError("--limit: is for the request that --request writes")
 
 
-# `plimsoll workloads`: lists and shows the built-in workloads.
+# `plimsoll workload list` and `show`.
 
 
-@click.group("workloads", invoke_without_command=True)
+@command.command("list")
 @click.option("--json", "as_json", is_flag=True, help="Print the list as JSON.")
-@click.pass_context
-def list_command(context: click.Context, *, as_json: bool) -> None:
+def list_command(*, as_json: bool) -> None:
     """List the built-in workloads."""
-    if context.invoked_subcommand is not None:
-        return
+    from plimsoll.workload import list_builtin_names, load_workload
+
     workloads = [load_workload(name) for name in list_builtin_names()]
     if as_json:
         click.echo(json.dumps([workload.summary() for workload in workloads], indent=2))
@@ -295,11 +308,13 @@ def list_command(context: click.Context, *, as_json: bool) -> None:
     console().print(table)
 
 
-@list_command.command("show")
+@command.command("show")
 @click.argument("name", metavar="NAME|FILE.yaml")
 @click.option("--json", "as_json", is_flag=True, help="Print the resolved workload as JSON.")
 def show(name: str, *, as_json: bool) -> None:
     """Show a workload: its text, its parameters, and its tables and statements."""
+    from plimsoll.workload import load_workload
+
     workload = load_workload(name)
     compiled = workload.compile(None if workload.default_records else 1000)
     if as_json:
@@ -322,3 +337,26 @@ def show(name: str, *, as_json: bool) -> None:
         click.echo(f"# {table.name}: {words.plural(table.rows, 'row')}")
         for sql in (table.create_sql, *table.index_sql.values()):
             click.echo("\n".join(f"#   {line}" for line in sql.splitlines()))
+
+
+# `plimsoll workloads`, as both were called before.
+
+
+@click.group("workloads", invoke_without_command=True)
+@click.option("--json", "as_json", is_flag=True, help="Print the list as JSON.")
+@click.pass_context
+def old_command(context: click.Context, *, as_json: bool) -> None:
+    """List the built-in workloads; now called `plimsoll workload list`."""
+    if context.invoked_subcommand is None:
+        tell_new_name("workloads", "workload list")
+        context.invoke(list_command, as_json=as_json)
+
+
+@old_command.command("show")
+@click.argument("name", metavar="NAME|FILE.yaml")
+@click.option("--json", "as_json", is_flag=True, help="Print the resolved workload as JSON.")
+@click.pass_context
+def old_show(context: click.Context, name: str, *, as_json: bool) -> None:
+    """Show a workload; now called `plimsoll workload show`."""
+    tell_new_name("workloads show", "workload show")
+    context.invoke(show, name=name, as_json=as_json)

@@ -4,9 +4,6 @@ import re
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from botocore.exceptions import BotoCoreError, ClientError
-
-from plimsoll.aws import clients
 from plimsoll.complaints import Complaint
 from plimsoll.errors import NotDeployedError, UsageError
 
@@ -82,6 +79,10 @@ def read_stack_output(stack: str, output: str) -> str:
     Raises:
         NotDeployedError: The stack does not exist, or is not Plimsoll's.
     """
+    from botocore.exceptions import BotoCoreError, ClientError  # noqa: PLC0415 - slow to load
+
+    from plimsoll.aws import clients  # noqa: PLC0415 - slow to load
+
     hint = f"--stack {stack}"
     try:
         described = clients.cloudformation().describe_stacks(StackName=stack)["Stacks"][0]

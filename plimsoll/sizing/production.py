@@ -1,4 +1,4 @@
-"""Today's load on a production database (`plimsoll size --observe`), and its load line."""
+"""Today's load on a production database (`plimsoll observe`), and its load line."""
 
 import math
 import re

@@ -33,7 +33,7 @@ def parse_instance(dsn: str) -> str | None:
     name = dsn.removeprefix(SCHEME)
     if len(name) > 63 or not _IDENTIFIER.fullmatch(name):
         raise UsageError(
-            f"--observe: {name[:64]!r} is not an identifier of an RDS instance (at most 63 letters,"
+            f"{name[:64]!r} is not an identifier of an RDS instance (at most 63 letters,"
             " digits and single hyphens, a letter first)"
         )
     return name

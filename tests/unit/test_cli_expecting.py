@@ -60,10 +60,11 @@ def test_capacity_ends_with_what_became_of_the_rules(
     capsys: pytest.CaptureFixture[str], table: str, rules: tuple[str, ...], code: int
 ) -> None:
     options = [word for rule in rules for word in ("--expect", rule)]
-    ended, out, _ = call(capsys, "capacity", table, "--limit-us", "read=1000", *options)
+    ended, out, told = call(capsys, "capacity", table, "--limit-us", "read=1000", *options)
     assert ended == code
     for rule in rules:
         assert f"  {rule}: " in out
+    assert (" capacity >= 1600 is not met: " in told) == ("capacity >= 1600" in rules)
 
 
 def test_capacity_writes_its_rules_into_json_that_is_a_baseline_again(
@@ -140,8 +141,12 @@ def test_show_holds_a_finished_run_against_rules_and_leaves_its_file(
     folder = folder_of(tmp_path, RESULT)
     before = (tmp_path / "result.json").read_bytes()
     files = ("--junit", str(tmp_path / "j.xml"), "--markdown", str(tmp_path / "m.md"))
-    code, out, _ = call(capsys, "show", folder, "--expect", "capacity >= 1000000", *files)
+    code, out, told = call(capsys, "show", folder, "--expect", "capacity >= 1000000", *files)
     assert code == 1
+    assert (
+        f"plimsoll: {RESULT.name}: capacity >= 1000000 is not met: the capacity is"
+        in (told.splitlines()[-1])
+    )
     assert "not met  capacity >= 1000000: the capacity is" in out
     assert (tmp_path / "result.json").read_bytes() == before
     failures = list(ET.parse(tmp_path / "j.xml").iter("failure"))

@@ -2,10 +2,14 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from plimsoll import __version__
+from plimsoll.cli.main import GROUPS, VERBS
+
+ROOT = Path(__file__).parents[2]
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -48,3 +52,33 @@ def test_what_was_meant_is_said(arguments: tuple[str, ...], meant: str) -> None:
     result = run(*arguments)
     assert result.returncode == 2
     assert meant in result.stderr
+
+
+def test_a_run_for_aws_says_both_ways() -> None:
+    file = str(ROOT / "scenarios/r1.yaml")
+    told = run("run", file).stderr
+    assert f"plimsoll submit {file}" in told
+    assert f"plimsoll run {file} --local" in told
+
+
+def test_each_verb_is_in_one_group() -> None:
+    grouped = [verb for verbs in GROUPS.values() for verb in verbs]
+    assert sorted(grouped) == sorted(VERBS)
+    told = run("--help").stdout
+    assert [line.rstrip(":") for line in told.splitlines() if line.endswith(":")][1:] == [*GROUPS]
+    assert "\n  workloads " not in told  # an old name
+
+
+def test_help_loads_no_library_that_a_verb_needs_only_when_it_runs() -> None:
+    program = """
+import sys
+from plimsoll.cli.main import VERBS, cli
+for verb in sys.argv[1:] or VERBS:
+    cli.main([verb, "--help"], prog_name="plimsoll", standalone_mode=False)
+    if loaded := {"numpy", "boto3", "pymysql", "jinja2", "rich"} & sys.modules.keys():
+        sys.exit(f"{verb} --help loads {', '.join(loaded)}")
+"""
+    for verbs in (["find"], []):
+        command = [sys.executable, "-c", program, *verbs]
+        ran = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert (ran.returncode, ran.stderr) == (0, "")

@@ -11,6 +11,7 @@ from rich.console import Console
 from plimsoll.cli.capacity import print_capacity
 from plimsoll.cli.exporting import Exporting
 from plimsoll.cli.main import cli
+from plimsoll.cli.output import make_table, print_figures
 from plimsoll.cli.run_text import print_result
 from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.model.run.results import Candidate, LimitingResource
@@ -131,3 +132,27 @@ def test_what_holds_statements_can_be_read_by_its_owner_alone(
     made = CliRunner().invoke(cli, ["report", "run"])
     assert made.exit_code == 0, made.exception
     assert Path("run/report.html").stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("columns", [4, 9, 30])
+def test_a_terminal_gets_every_figure_and_title_whole_within_its_width(columns: int) -> None:
+    titles = ["target", *(f"latency of number-{n}" for n in range(columns))]
+    table = make_table(*titles, right=titles[1:])
+    table.add_row("gp3 of 3,000 IOPS", *(f"{n},413 ms" for n in range(columns)))
+    told = io.StringIO()
+    print_figures(Console(file=told, width=80, force_terminal=True, color_system=None), table)
+    lines = told.getvalue().splitlines()
+    assert max(map(len, lines)) <= 80
+    shown = told.getvalue().split()
+    for n in range(columns):
+        assert f"number-{n}" in shown
+        assert f"{n},413" in shown
+    assert "…" not in told.getvalue()
+
+
+def test_a_terminal_wide_enough_gets_a_table_in_one_line_a_row() -> None:
+    table = make_table("target", "latency under this load")
+    table.add_row("gp3 of 3,000 IOPS", "1,413 ms")
+    told = io.StringIO()
+    print_figures(Console(file=told, width=200, force_terminal=True, color_system=None), table)
+    assert len(told.getvalue().splitlines()) == 2

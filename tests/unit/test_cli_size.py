@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from plimsoll.cli import report, size, size_confirm
+from plimsoll.cli import observing, report, size, size_confirm
 from plimsoll.cli.size import parse_limits
 from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.model.request.rds_target import RdsTarget
@@ -349,7 +349,25 @@ def test_what_is_observed_is_told_by_the_same_verb(monkeypatch: pytest.MonkeyPat
     arguments = ["--observe", "rds://db-1", "--for", "14d", "--json"]
     result = CliRunner().invoke(size.command, arguments, standalone_mode=False)
     assert result.return_value == 0
+    assert asked == [("rds://db-1", "14d", None, True, "--observe")]
+    assert "is now plimsoll observe;" in result.stderr
+
+
+def test_a_production_database_is_observed_by_a_verb_of_its_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[object] = []
+
+    def observe(*told: object) -> int:
+        asked.append(told)
+        return 0
+
+    monkeypatch.setattr("plimsoll.cli.observing.observe", observe)
+    arguments = ["rds://db-1", "--for", "14d", "--json"]
+    result = CliRunner().invoke(observing.command, arguments, standalone_mode=False)
+    assert result.return_value == 0
     assert asked == [("rds://db-1", "14d", None, True)]
+    assert result.stderr == ""
 
 
 def test_a_run_is_found_by_its_id(

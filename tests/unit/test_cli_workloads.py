@@ -1,4 +1,4 @@
-"""`plimsoll workloads` and `plimsoll doctor`, as a user calls them."""
+"""`plimsoll workload list`, `show` and `plimsoll doctor`, as a user calls them."""
 
 import json
 import sys
@@ -8,26 +8,26 @@ import pytest
 from click.testing import CliRunner
 
 from plimsoll.cli import doctor
-from plimsoll.cli.workload import list_command
+from plimsoll.cli.workload import command, old_command
 from plimsoll.workload import list_builtin_names
 
 
 def test_every_workload_is_listed() -> None:
-    output = CliRunner().invoke(list_command, []).output
+    output = CliRunner().invoke(command, ["list"]).output
     assert [line.split()[0] for line in output.splitlines()[1:]] == list_builtin_names()
-    listed = json.loads(CliRunner().invoke(list_command, ["--json"]).output)
+    listed = json.loads(CliRunner().invoke(command, ["list", "--json"]).output)
     assert [workload["name"] for workload in listed] == list_builtin_names()
 
 
 def test_one_is_shown_with_its_text_its_parameters_and_its_tables() -> None:
-    output = CliRunner().invoke(list_command, ["show", "sysbench-oltp-read-only"]).output
+    output = CliRunner().invoke(command, ["show", "sysbench-oltp-read-only"]).output
     assert "SELECT c FROM {sbtest} WHERE id=?" in output
     assert "range_size = 100" in output
     assert "CREATE TABLE IF NOT EXISTS `sbtest1`" in output
 
 
 def test_one_is_shown_resolved_as_json() -> None:
-    output = CliRunner().invoke(list_command, ["show", "ycsb-a", "--json"]).output
+    output = CliRunner().invoke(command, ["show", "ycsb-a", "--json"]).output
     shown = json.loads(output)
     assert [operation["name"] for operation in shown["operations"]] == ["read", "update"]
 
@@ -38,7 +38,24 @@ def test_a_file_is_shown_too(tmp_path: Path) -> None:
         "about: mine\ndataset: ycsb\n"
         "operations: {one: {weight: 1, statements: [{sql: SELECT 1}]}}\n"
     )
-    assert "SELECT 1" in CliRunner().invoke(list_command, ["show", str(path)]).output
+    assert "SELECT 1" in CliRunner().invoke(command, ["show", str(path)]).output
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ((), ("list",)),
+        (("--json",), ("list", "--json")),
+        (("show", "ycsb-a"), ("show", "ycsb-a")),
+    ],
+)
+def test_the_old_names_work_and_say_the_new_ones(
+    old: tuple[str, ...], new: tuple[str, ...]
+) -> None:
+    ran, meant = CliRunner().invoke(old_command, old), CliRunner().invoke(command, new)
+    assert ran.stdout == meant.stdout
+    assert f"is now plimsoll workload {new[0]};" in ran.stderr
+    assert meant.stderr == ""
 
 
 @pytest.mark.parametrize(("state", "code"), [("ok", 0), ("optional", 0), ("missing", 1)])

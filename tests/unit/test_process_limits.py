@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.cli import validate
 from plimsoll.cli.main import main
 from plimsoll.process_limits import describe_system_error
+from plimsoll.requests import experiment_file
 
 ROOT = Path(__file__).parents[2]
 MIB = 2**20
@@ -89,7 +89,7 @@ def test_a_command_that_a_limit_ends_says_so_in_one_line(
     error: BaseException,
     told: str,
 ) -> None:
-    monkeypatch.setattr(validate, "read_file", fail(error))
+    monkeypatch.setattr(experiment_file, "read_file", fail(error))
     with pytest.raises(SystemExit) as ended:
         main(["validate", "r.yaml"])
     assert ended.value.code == 1
@@ -99,7 +99,7 @@ def test_a_command_that_a_limit_ends_says_so_in_one_line(
 
 
 def test_a_defect_keeps_its_stack_trace(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(validate, "read_file", fail(RuntimeError("a defect")))
+    monkeypatch.setattr(experiment_file, "read_file", fail(RuntimeError("a defect")))
     with pytest.raises(RuntimeError, match="a defect"):
         main(["validate", "r.yaml"])
 

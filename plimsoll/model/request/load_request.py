@@ -34,7 +34,7 @@ class WorkloadChoice(Model):
     """The workload: the name of a built-in one, or a definition."""
 
     name: Annotated[str, Field(pattern=r"^[a-z0-9]+([-_][a-z0-9]+)*$")] | None = Field(
-        None, description="Name of a built-in workload (`plimsoll workloads` lists them)."
+        None, description="Name of a built-in workload (`plimsoll workload list` lists them)."
     )
     definition: dict[str, Any] | None = Field(
         None,

@@ -96,7 +96,7 @@ class PhaseWorkload(Model):
     """The workload of a phase, on the tables and records of the run."""
 
     name: Annotated[str, Field(pattern=r"^[a-z0-9]+([-_][a-z0-9]+)*$")] | None = Field(
-        None, description="Name of a built-in workload (`plimsoll workloads` lists them)."
+        None, description="Name of a built-in workload (`plimsoll workload list` lists them)."
     )
     definition: dict[str, Any] | None = Field(
         None, description="Workload in the format of workloads/*.yaml, instead of `name`."

@@ -161,8 +161,9 @@ def test_an_experiment_is_started_watched_and_told(verb: Verb, tmp_path: Path) -
     }
     asked = {"name": "matrix", "request": shared, "axes": {"parameter": parameters}, "seed": 1}
     file = _file(tmp_path, asked)
-    assert "is an experiment" in str(verb("submit", file).exception)
-    started = verb("experiment", "start", file, "--wait", "--json")
+    rules = ("--wait", "--expect", "capacity >= 1")
+    assert "not to an experiment" in str(verb("submit", file, *rules).exception)
+    started = verb("submit", file, "--wait", "--json")  # as `experiment start` does
     assert started.return_value == 3  # every cell fails, so nothing can be said
     result = json.loads(started.stdout)
     assert result["state"] == "SUCCEEDED"

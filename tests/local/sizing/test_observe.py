@@ -1,4 +1,4 @@
-"""`plimsoll size --observe` on real servers that are under load."""
+"""`plimsoll observe` on real servers that are under load."""
 
 import json
 from contextlib import closing
