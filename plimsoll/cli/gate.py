@@ -1,8 +1,11 @@
 """`plimsoll gate`: fails when an operation makes the database do more than before."""
 
+from __future__ import annotations
+
 import os
 import shlex
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 from pydantic import ValidationError
@@ -10,23 +13,14 @@ from pydantic import ValidationError
 from plimsoll import words
 from plimsoll.cli.expecting import Expecting, files_options
 from plimsoll.cli.options import parse_settings, workload_options
-from plimsoll.cli.output import console, make_table, print_figures
 from plimsoll.errors import UsageError
 from plimsoll.files import read_limited, write_whole
-from plimsoll.gate.sql_file import read_statements
-from plimsoll.gate.states import StateSetup
-from plimsoll.gate.turns import Extent, measure_states
-from plimsoll.gate.verdict import (
-    COUNT_WORDS,
-    TURNS_MIN,
-    compare_states,
-    require_comparable,
-    summarize,
-)
 from plimsoll.load_line.options import PASSWORD
-from plimsoll.model.gate import WEAK, GateResult, State
-from plimsoll.model.request.dsn import FORM, parse_dsn
-from plimsoll.workload import load_workload
+from plimsoll.model.gate import TURNS_MIN, WEAK, State
+
+if TYPE_CHECKING:
+    from plimsoll.gate.states import StateSetup
+    from plimsoll.model.gate import GateResult
 
 BASELINE_BYTES_MAX = 16 * 2**20
 _FILE = click.Path(path_type=Path, dir_okay=False)
@@ -112,6 +106,13 @@ def command(
 
     Exit code 1: an operation does more work than before. 3: nothing could be compared.
     """
+    from plimsoll.gate.sql_file import read_statements
+    from plimsoll.gate.states import StateSetup
+    from plimsoll.gate.turns import Extent, measure_states
+    from plimsoll.gate.verdict import compare_states, require_comparable, summarize
+    from plimsoll.model.request.dsn import FORM, parse_dsn
+    from plimsoll.workload import load_workload
+
     if dsn is None:
         raise UsageError(f"DSN: is missing; the form is {FORM}; or set PLIMSOLL_DSN")
     stored = None if baseline is None else read_state(baseline, pairs)
@@ -190,6 +191,9 @@ def read_state(path: Path, pairs: int) -> State:
 
 def print_result(result: GateResult) -> None:
     """Print the verdict, what changed, and a table of all counts."""
+    from plimsoll.cli.output import console, make_table, print_figures
+    from plimsoll.gate.verdict import COUNT_WORDS
+
     rate = words.percent(result.false_alarms_max)
     click.echo(
         f"{result.verdict}: {words.plural(result.tested, 'count')} tested together, false alarms in"

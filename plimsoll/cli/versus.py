@@ -1,6 +1,9 @@
 """`plimsoll versus`: two targets beside each other, until it is decided whether they differ."""
 
+from __future__ import annotations
+
 import os
+from typing import TYPE_CHECKING
 
 import click
 
@@ -8,10 +11,9 @@ from plimsoll import words
 from plimsoll.cli.exit_codes import MET, NO_ANSWER
 from plimsoll.cli.options import NumberRange, parse_settings, table_options, workload_options
 from plimsoll.load_line.options import PASSWORD, LoadOptions
-from plimsoll.load_line.versus import Rules, run_versus
-from plimsoll.model.request.dsn import parse_dsn
-from plimsoll.model.versus import VersusResult
-from plimsoll.workload import load_workload
+
+if TYPE_CHECKING:
+    from plimsoll.model.versus import VersusResult
 
 
 @click.command("versus")
@@ -55,6 +57,10 @@ def command(
 
     Exit code 0: it is decided. 3: it is not, after --pairs-max pairs.
     """
+    from plimsoll.load_line.versus import Rules, run_versus
+    from plimsoll.model.request.dsn import parse_dsn
+    from plimsoll.workload import load_workload
+
     password = os.environ.get(PASSWORD, "")
     targets = (
         parse_dsn(first, option="DSN_A", password=password),

@@ -6,11 +6,10 @@ from statistics import fmean
 from plimsoll import words
 from plimsoll.capacity.statistics.counts import detectable_difference, p_value, select_changed
 from plimsoll.errors import UsageError
-from plimsoll.model.gate import MIX, WEAK, Change, Count, GateResult, State, Verdict
+from plimsoll.model.gate import MIX, TURNS_MIN, WEAK, Change, Count, GateResult, State, Verdict
 from plimsoll.report.summaries import Case, Summary, Told
 
 FALSE_ALARMS_MAX = 0.005  # of a whole comparison of equal states
-TURNS_MIN = 3  # of each state
 Key = tuple[str, Count]
 
 COUNT_WORDS: dict[Count, str] = {

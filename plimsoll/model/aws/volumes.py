@@ -60,8 +60,8 @@ __all__ = [
 ]
 
 AwsVolumeType = Literal["gp2", "gp3", "io1", "io2", "nvme"]
-VolumeType = AwsVolumeType | CloudVolumeType
-VOLUME_TYPES: tuple[VolumeType, ...] = (*get_args(AwsVolumeType), *get_args(CloudVolumeType))
+VolumeType = Literal[AwsVolumeType, CloudVolumeType]  # one, so that a wrong one is told once
+VOLUME_TYPES: tuple[VolumeType, ...] = get_args(VolumeType)
 Service = Literal["ebs", "rds-mysql", "rds-mariadb", "rds-postgres"]
 
 

@@ -9,6 +9,7 @@ from pydantic import BaseModel
 
 from plimsoll.complaints import Complaint
 from plimsoll.errors import UsageError
+from plimsoll.model.aws.volumes import VOLUME_TYPES
 from plimsoll.model.judging.capacity import AuditName
 from plimsoll.model.request.expectations import FORMS
 from plimsoll.model.request.load_request import WorkloadChoice
@@ -85,6 +86,7 @@ def reached(**changes: Any) -> dict[str, Any]:
     return {"target": ENDPOINT, "toggle": {"states": states}}
 
 
+ESSD = {"cloud": "alibaba", "type": "essd", "level": "PL1", "size_gib": 400}
 WRONG: list[tuple[dict[str, Any], str, object, list[str]]] = [
     ({"name": "Not A Name"}, "name", "Not A Name", [NAME]),
     (of("target", RDS, "snapshot", "mine"), "target.snapshot", "mine", [SNAPSHOT]),
@@ -131,7 +133,18 @@ WRONG: list[tuple[dict[str, Any], str, object, list[str]]] = [
      ["^[a-z][a-z0-9_.]*$"]),
     (of("target", RDS, "database", "1"), "target.database", "1", ["^[a-z][a-z0-9_]{0,63}$"]),
     (of("target", RDS, "volume", {"type": "st1", "size_gib": 1}), "target.volume.type", "st1",
-     ["gp2", "gp3", "io1", "io2", "nvme"]),
+     [*VOLUME_TYPES]),
+    (of("target", RDS, "volume", {"cloud": "ibm", "type": "essd", "size_gib": 20}),
+     "target.volume.cloud", "ibm", ["aws", "alibaba", "azure", "google"]),
+    (of("target", RDS, "volume", {**ESSD, "level": "PL9"}), "target.volume.level", "PL9",
+     ["PL0", "PL1", "PL2", "PL3"]),
+    (of("target", RDS, "volume", {**ESSD, "burst": 2}), "target.volume.burst", 2, ["true", "false"]),
+    (of("target", RDS, "volume", {**ESSD, "throughput_mb_s": 0}),
+     "target.volume.throughput_mb_s", 0, [">= 1"]),
+    (of("target", RDS, "volume", {**ESSD, "read_cache_mib": 0}),
+     "target.volume.read_cache_mib", 0, [">= 1"]),
+    (of("target", RDS, "volume", {**ESSD, "read_cache_latency_us": -1}),
+     "target.volume.read_cache_latency_us", -1, [">= 0.0"]),
     (of("target", RDS, "volume", {"type": "nvme", "size_gib": 1}), "target.volume.type", "nvme",
      ["gp2", "gp3", "io1", "io2"]),
     (of("target", RDS, "volume", {"type": "gp3", "size_gib": 19}), "target.volume.size_gib", 19,
@@ -306,7 +319,7 @@ WRONG: list[tuple[dict[str, Any], str, object, list[str]]] = [
     ({"foo": "hunter2"}, "foo", None, sorted(Request.model_fields)),
     (of("target", ENDPOINT, "password", "hunter2"), "target.password", None,
      ["allow_md5", "database", "engine", "host", "kind", "nodes", "port", "secret_arn",
-      "statement_mode", "tls"]),
+      "statement_mode", "tls", "volume"]),
 ]  # fmt: skip
 
 

@@ -57,7 +57,7 @@ def test_runs_change_what_they_name_and_share_the_rest() -> None:
         ("iops: 1000", "iops: 900",
          "r.yaml:10: target.volume.iops: 900 is not allowed for io1 of 100 GiB on rds-mariadb"),
         ("    size_gib: 100", "    size_gib: 100\n    kind: io1",
-         "r.yaml:10: target.volume.kind: unknown field 'kind' (allowed: credits_start, iop"),
+         "r.yaml:10: target.volume.kind: unknown field 'kind' (allowed: burst, cloud, cre"),
         ("records: 1000", "records: many",
          "r.yaml:13: workload.records: input should be a valid integer"),
         ("name: ycsb-a", "name: ycsb-q", "r.yaml:12: workload.name: unknown workload 'ycsb-q'"),
