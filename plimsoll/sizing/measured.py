@@ -285,7 +285,9 @@ def _estimate_waits(light: Sequence[Observed], alone: float) -> tuple[Guess, Gue
 
     def part(seconds: list[float]) -> Guess:
         value = fits * fmean(seconds)
-        return Guess(low=value / WAIT_FACTOR, mid=value, high=min(alone, WAIT_FACTOR * value))
+        # a value that fills the whole time may be rounded to just above it
+        high = max(value, min(alone, WAIT_FACTOR * value))
+        return Guess(low=value / WAIT_FACTOR, mid=value, high=high)
 
     return part(pages), part(log)
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.cli import gate
 from plimsoll.cli.main import main
+from plimsoll.gate import turns
 from plimsoll.gate.states import StateSetup
 from plimsoll.gate.turns import COUNTS, Extent
 from plimsoll.model.gate import Counts, Setting, State, Turn
@@ -27,7 +27,7 @@ def measured(monkeypatch: pytest.MonkeyPatch) -> list[StateSetup]:
         on_turn(states[0].name, 0)
         return tuple(make_state(state, extent) for state in states)
 
-    monkeypatch.setattr(gate, "measure_states", measure)
+    monkeypatch.setattr(turns, "measure_states", measure)
     return asked
 
 

@@ -124,3 +124,10 @@ def test_a_pool_that_missed_no_page_says_nothing_of_a_smaller_one() -> None:
     assert iops.ops_per_second == pytest.approx(500)
     half = replace(seen, miss_share=0.5)
     assert build_profile([half], CAPS, local=False, dataset_pages=900).pool is not None
+
+
+def test_a_wait_that_fills_the_whole_time_is_rounded_into_its_range() -> None:
+    """One of 50 was rounded to just above it, which ended an experiment without its result."""
+    for number in range(1, 200):
+        found = profile(replace(LIGHT, page_reads_s=0.0, log_s=LIGHT.response_s * (1 + 7 / number)))
+        assert found.log_s.low < found.log_s.mid <= found.log_s.high
