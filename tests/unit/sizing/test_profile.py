@@ -128,6 +128,7 @@ def test_a_pool_that_missed_no_page_says_nothing_of_a_smaller_one() -> None:
 
 def test_a_wait_that_fills_the_whole_time_is_rounded_into_its_range() -> None:
     """One of 50 was rounded to just above it, which ended an experiment without its result."""
-    for number in range(1, 200):
-        found = profile(replace(LIGHT, page_reads_s=0.0, log_s=0.004 + number * 1e-5))
+    for number in range(1, 400):
+        waits = replace(LIGHT, page_reads_s=0.0, log_s=0.01 + number / 98_317)
+        found = profile(replace(waits, response_s=0.001 + number / 131_071))
         assert found.log_s.low < found.log_s.mid <= found.log_s.high
