@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from threading import Timer
 
 from plimsoll import words
+from plimsoll.databases.reading_back import ROWS, TRIES
 from plimsoll.machine import (
     CpuTimes,
     MachineLoad,
@@ -139,7 +140,8 @@ def measure_machine(target: EngineTarget) -> MachineLoad | None:
 
 
 SHARE_MOST = 0.01  # share of the server's statements, as the audit `server_count` allows
-OWN_MOST = 50  # our own statements besides the load in a step: counters, recovery checks, rows
+# Our own statements besides the load in a step: counters, recovery checks, rows that are read back
+OWN_MOST = 50 + 2 * ROWS * TRIES
 
 
 def report_other_statements(
