@@ -64,7 +64,7 @@ class Found:
     closing: int  # steps
 
 
-def searched(case: Case) -> Found | None:
+def run_search(case: Case) -> Found | None:
     """Carry a search through; None where it had no answer to question."""
     strategy, name, world, seed = case
     target = {target.name: target for target in targets()}[name]
@@ -103,7 +103,7 @@ def drift_table(seeds: int, pool: ProcessPoolExecutor) -> str:
         for strategy in STRATEGIES:
             names = [name for name in databases() for _ in range(seeds)]
             cases = [(strategy, name, world, next(fresh)) for name in names]
-            found = [each for each in pool.map(searched, cases, chunksize=4) if each is not None]
+            found = [each for each in pool.map(run_search, cases, chunksize=4) if each is not None]
             over = [each for each in found if each.over_claimed]
             rows.append(
                 f"| {world_name} | {strategy} | {fmean(f.flagged for f in found):.1%}"

@@ -42,7 +42,7 @@ class Found:
     hours: float
 
 
-def searched(case: Case) -> Found:
+def run_search(case: Case) -> Found:
     """Carry a search through."""
     world, strategy, seed, blind = case
     searcher = Searcher(world, seed, blind=blind)
@@ -64,7 +64,7 @@ def redo_table(seeds: int, pool: ProcessPoolExecutor, *, blind: bool) -> str:
         for gaps, placed in (("find", world), ("fleet", _place(world))):
             for strategy in SEARCHES:
                 cases = [(placed, strategy, FIRST_SEED + n, blind) for n in range(seeds)]
-                found = list(pool.map(searched, cases))
+                found = list(pool.map(run_search, cases))
                 ratios = [each.figure / truths[name] for each in found if each.figure]
                 over = sum(ratio > 1 + OVER_CLAIM for ratio in ratios)
                 spread = "-"

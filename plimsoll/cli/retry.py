@@ -7,7 +7,7 @@ import click
 
 from plimsoll.cli.expecting import Results
 
-_PASSWORD = re.compile(r"(://[^:@/]*):[^@]*@")  # of a DSN; its user stays
+_PASSWORD = re.compile(r"(://[^:@/]*):[^@]*@")  # the password in a DSN, after its user
 
 
 def tell_retry(results: Results, *, as_json: bool) -> None:

@@ -9,7 +9,8 @@ from plimsoll.errors import UsageError
 from plimsoll.model.gate import MIX, TURNS_MIN, WEAK, Change, Count, GateResult, State, Verdict
 from plimsoll.report.summaries import Case, Summary, Told
 
-FALSE_ALARMS_MAX = 0.005  # of a whole comparison of equal states
+# Chance that a comparison of two equal states, over all its counts, finds a difference
+FALSE_ALARMS_MAX = 0.005
 Key = tuple[str, Count]
 
 COUNT_WORDS: dict[Count, str] = {

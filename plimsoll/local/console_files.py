@@ -10,7 +10,8 @@ from plimsoll.local.rest_api import Answer
 BASE = "/console/"
 CONFIG = f"{BASE}config.json"
 CHARTS = f"{BASE}charts/"  # not files: the front draws them of what the page sends
-_OF_THE_REPORT = ("charts.css", "charts.js")  # its charts are the page's
+# The page draws its charts as the report does, with the same files
+_SHARED_WITH_REPORT = ("charts.css", "charts.js")
 _TYPES = {
     "css": "text/css; charset=utf-8",
     "html": "text/html; charset=utf-8",
@@ -39,7 +40,7 @@ class ConsoleFiles:
         report = resources.files("plimsoll.report").joinpath("assets")
         self._files = dict(
             _list_files(resources.files("plimsoll.console").joinpath("assets"), BASE)
-        ) | {f"{BASE}{name}": report.joinpath(name) for name in _OF_THE_REPORT}
+        ) | {f"{BASE}{name}": report.joinpath(name) for name in _SHARED_WITH_REPORT}
 
     def answer(self, path: str, known: str | None) -> Answer | None:
         """Return the answer with a file; None if there is no file of this path.

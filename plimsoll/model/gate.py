@@ -36,10 +36,10 @@ Count = Literal[
 # Processor time scatters with whatever else runs. It is shown and never decides.
 Verdict = Literal["more work", "no more work", "no answer"]
 WEAK: frozenset[Count] = frozenset({"client_cpu_us", "server_cpu_us"})
-TURNS_MIN = 3  # of each state
+TURNS_MIN = 3  # fewest turns that a state may have
 MIX = "(mix)"  # the block that has all operations together
 
-Counts = dict[Count, float | None]  # for each operation; None if the server does not tell it
+Counts = dict[Count, float | None]  # per operation; None if the server does not tell a count
 
 
 class Turn(Model):

@@ -31,7 +31,8 @@ from plimsoll.report.tables import ReportCell, ReportTable
 
 _OF_CURVES = {"iops", "clients", "throughput_ops_per_second", "knee", "doubt"}
 _OF_RATIOS = {"of", "to", "ratio", "bound", "doubt"}
-_OF_GAINS = {"workload", "ratio", "doubt"}  # of a toggle; further columns tell its rows apart
+# Columns that every table of gains by a toggle has; further ones tell its rows apart
+_GAIN_COLUMNS = {"workload", "ratio", "doubt"}
 FACTOR = 2.0  # a measured gain is called alike up to this factor from the published range
 
 
@@ -98,7 +99,7 @@ def read_reference(path: Path) -> Reference:
     numbers = [n for n, line in enumerate(lines, 1) if not line.startswith("#")]
     reader = csv.DictReader(lines[n - 1] for n in numbers)
     columns = set(reader.fieldnames or ())
-    forms = (_OF_CURVES, _OF_RATIOS, _OF_GAINS)
+    forms = (_OF_CURVES, _OF_RATIOS, _GAIN_COLUMNS)
     if not any(columns >= form for form in forms):
         wanted = " or ".join(", ".join(sorted(names)) for names in forms)
         raise UsageError(f"--with {path}: its columns must have {wanted}")
@@ -160,7 +161,7 @@ def _ratio(row: Mapping[str, Any]) -> PublishedRatio:
 
 def _gain(row: Mapping[str, Any]) -> PublishedGain:
     where = ", ".join(
-        f"{value} {name}" for name, value in row.items() if name not in _OF_GAINS and value
+        f"{value} {name}" for name, value in row.items() if name not in _GAIN_COLUMNS and value
     )
     return PublishedGain(
         workload=row["workload"], where=where, ratio=float(row["ratio"]), doubt=row["doubt"] or ""

@@ -26,7 +26,7 @@ def read_named_files(document: Document, folders: Sequence[Path]) -> None:
 
     Args:
         document: The document; it is changed in place.
-        folders: Where files may lie; paths are relative to the first.
+        folders: The folders in which files may lie; relative paths start at the first.
 
     Raises:
         UsageError: A file lies elsewhere, cannot be read or is no workload, or all of them are too

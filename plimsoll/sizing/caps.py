@@ -87,7 +87,8 @@ def _apply_storage_limits(
     caps = caps.model_copy(update={"base_latency_us": promised.base_latency_us})
     if target.volume.type == "nvme":
         return caps
-    if target.volume.cloud != "aws":  # its class is AWS's, whose I/O limits do not apply
+    # The instance class is AWS's: its I/O limits say nothing of another cloud's volume
+    if target.volume.cloud != "aws":
         return caps.model_copy(
             update={"iops": promised.baseline_iops, "mib_s": promised.throughput_mib_s}
         )

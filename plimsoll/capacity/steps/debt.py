@@ -33,7 +33,7 @@ BALANCE_S = 10.0  # growth of a filling log is looked at over so long
 WAVES_HELD = 1.5
 WAVE_FACTOR_MOST, WAVE_WINDOW_MOST_S = 16, 240.0
 
-FILL_CONNECTIONS = 32  # of the load that fills the log
+FILL_CONNECTIONS = 32  # number of connections of the load that fills the log
 # Time that a step may take to fill the log, as a multiple of its warm-up and window; where it ends
 # as soon as the log is filled, at least so many seconds
 FILL_FACTOR = 2.0
@@ -238,7 +238,7 @@ def describe_debt(steps: Sequence[Step]) -> str | None:
 
 
 def fills_soon(debt: DebtGrowth) -> bool:
-    """Return whether a window wrote enough to fill the log within an hour."""
+    """Return whether a window wrote enough to fill the log within a day (`LASTS_S`)."""
     return debt.written_bytes / debt.interval_s * LASTS_S >= debt.limit_bytes
 
 

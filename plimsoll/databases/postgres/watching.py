@@ -180,7 +180,7 @@ def settle(target: EngineTarget, *, longest_s: float) -> bool:
         if not may:
             return True
         left_ms = max(1, round((deadline - time.monotonic()) * 1000))
-        # for this transaction alone: a connection pooler gives the session to others
+        # SET LOCAL: what a transaction leaves set, a connection pooler would give to other clients
         execute(connection, "BEGIN")
         execute(connection, f"SET LOCAL statement_timeout = {left_ms}")
         try:

@@ -240,7 +240,7 @@ class DeploymentConfig(Model):
     reserved_load_clients: Annotated[int, Field(ge=1)] | None = None
     cassandra: Cassandra | None = None
     grafana: DashboardUrl | None = None  # address of an imported dashboard of docs/grafana
-    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"  # of the functions' logs
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"  # how much the functions log
     # Key for whatever is kept; None for AWS's own keys
     kms_key_arn: KmsKey | None = None
     # Permissions boundary of every role that the deployment creates
