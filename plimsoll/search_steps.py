@@ -34,10 +34,16 @@ from plimsoll.machine import MachineLoad
 from plimsoll.model.aws.volumes import VolumeLimits
 from plimsoll.model.judging.capacity import Capacity
 from plimsoll.model.judging.closing import Closing
+from plimsoll.model.judging.debt import FILL_CONNECTIONS
 from plimsoll.model.judging.steps import CLOSING, Step
+from plimsoll.model.request.endpoint_target import EndpointTarget
 from plimsoll.model.request.load_request import longest_load_s
 from plimsoll.model.request.request import Request
-from plimsoll.model.request.search_request import NextStep
+from plimsoll.model.request.search_request import (
+    NextStep,
+    RateSearch,
+    count_most_connections,
+)
 from plimsoll.model.request.toggle import ToggleResult, addresses_by_state
 from plimsoll.model.run.fleet import ServerCounters, StepPlan, UnfinishedWork
 from plimsoll.model.run.results import LimitingResource, StepResult
@@ -127,15 +133,25 @@ def _find_owed_work(counters: ServerCounters) -> UnfinishedWork | None:
 
 
 def plan_fill(
-    plan: StepPlan, finished: Sequence[Step], *, least_s: float = FILL_LEAST_S
+    plan: StepPlan, request: Request, finished: Sequence[Step], *, least_s: float = FILL_LEAST_S
 ) -> StepPlan:
-    """Add to a plan how long it may fill the server's log before its window.
+    """Add to a plan how long it may fill the server's log before its window, and how hard.
+
+    A database that others use gets no heavier load than the request allows: never more connections
+    than its heaviest step, and no filling where rates are bounded.
 
     Args:
         plan: The step, with the server's counters before it.
+        request: The request of the search.
         finished: The finished steps of the search.
         least_s: The time that it may always take; 0 where it cannot end as soon as the log is full.
     """
+    connections = FILL_CONNECTIONS
+    if isinstance(request.target, EndpointTarget):
+        searches = [request.search, *(phase.search for phase in request.phases if phase.search)]
+        if any(isinstance(search, RateSearch) for search in searches):
+            return plan
+        connections = min(connections, max(map(count_most_connections, searches)))
     counters = plan.server_before
     debt = None if counters is None else family_of(counters.family).write_debt(counters)
     load_s = plan.warmup_s + plan.duration_s
@@ -143,7 +159,7 @@ def plan_fill(
     fill_s = min(
         plan_fill_s(plan.purpose, finished, debt, load_s, least_s=least_s), max(0.0, room_s)
     )
-    return plan.model_copy(update={"fill_s": fill_s})
+    return plan.model_copy(update={"fill_s": fill_s, "fill_connections": connections})
 
 
 @dataclass(frozen=True)

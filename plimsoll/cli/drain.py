@@ -10,7 +10,8 @@ from plimsoll import words
 from plimsoll.cli.service_calls import json_option, profile_option
 from plimsoll.client.address import DEFAULT_STACK
 
-_LOOK_S = 15.0
+_LOOK_S = 5.0
+_NAMED = 3  # executions that a line names
 _HOURS_MOST = 14 * 24
 
 
@@ -51,7 +52,9 @@ def drain(*, stack: str, hours: float, wait: bool, end: bool, as_json: bool) -> 
     begin_drain(table, until)
     machines = [read_stack_output(stack, f"{kind}StateMachine") for kind in ("Run", "Experiment")]
     left = list_in_progress(machines)
-    while wait and left:
+    while wait and left and datetime.now(UTC) < until:
+        some = ", ".join(left[:_NAMED])
+        click.echo(f"waiting for {words.plural(len(left), 'execution')}: {some}", err=True)
         time.sleep(_LOOK_S)
         left = list_in_progress(machines)
     if as_json:

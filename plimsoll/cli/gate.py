@@ -110,6 +110,7 @@ def command(
     from plimsoll.gate.states import StateSetup
     from plimsoll.gate.turns import Extent, measure_states
     from plimsoll.gate.verdict import compare_states, require_comparable, summarize
+    from plimsoll.local.runner import interrupt_on_termination
     from plimsoll.model.request.dsn import FORM, parse_dsn
     from plimsoll.workload import load_workload
 
@@ -145,7 +146,8 @@ def command(
     def show_turn(state: str, pair: int) -> None:
         click.echo(f"pair {pair + 1} of {pairs}: {state}", err=True)
 
-    measured = measure_states((second,) if alone else (first, second), extent, show_turn)
+    with interrupt_on_termination():  # the copies are dropped then, too
+        measured = measure_states((second,) if alone else (first, second), extent, show_turn)
     if save is not None:
         write_whole(save, measured[-1].model_dump_json(indent=1))
     if alone and stored is None:

@@ -77,7 +77,7 @@ def command(
         workload,
         parse_settings(workload, settings, tables),
         options,
-        Rules(matters / 100, pairs_max, seed=options.seed or 1),
+        Rules(matters / 100, pairs_max),
         on_figure=show_figure,
     )
     click.echo(result.model_dump_json(indent=2) if as_json else describe(result))

@@ -73,9 +73,18 @@ def conclude_experiment(
         last["concluded"] = True
         cells = read_cell_runs(settings, experiment_id, experiment, refused)
         datasets = read_dataset_outcomes(settings, experiment, record)
-        boundary = find_boundary(experiment, cells, override_prices(settings.prices))
-        ended_as = record.model_copy(update=last)
-        result = build_result(ended_as, experiment, cells, datasets, boundary)
+        prices = override_prices(settings.prices)
+        try:
+            boundary = find_boundary(experiment, cells, prices)
+            ended_as = record.model_copy(update=last)
+            result = build_result(ended_as, experiment, cells, datasets, boundary)
+        except Exception as error:  # noqa: BLE001 - without an end, whoever waits for it waits for ever
+            log_line("ERROR", f"the cells of {experiment_id} are not compared: {error!r}")
+            last |= {"state": RunState.FAILED, "failure": failed or _explain_no_comparison(error)}
+            ended_as = record.model_copy(update=last)
+            outcomes = tuple(outcome(cell) for cell in cells)
+            result = build_result(ended_as, experiment, (), datasets)
+            result = result.model_copy(update={"cells": outcomes})
         open_experiment_files(settings, experiment_id).put_model(RESULT, result)
         experiments.change(
             record, states=BEFORE_END, **last
@@ -96,6 +105,14 @@ def _end_state(
         state, error, cause = WAYS_OUT[ended]
         return state, ExperimentFailure(error=error, cause=cause)
     return RunState.SUCCEEDED, None
+
+
+def _explain_no_comparison(error: Exception) -> ExperimentFailure:
+    return ExperimentFailure(
+        error=type(error).__name__,
+        cause="its runs could not be compared, which is a fault of Plimsoll; each run's own result"
+        " stands",
+    )
 
 
 def build_result(

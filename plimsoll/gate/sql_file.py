@@ -10,8 +10,9 @@ BYTES_MAX = 4 * 2**20
 _PARTS = re.compile(
     r"""
     (?P<quoted>'(?:[^'\\]|''|\\.)*+' | "(?:[^"\\]|""|\\.)*+" | `[^`]*+`
-      | (?P<tag>\$\w*\$).*?(?P=tag))
+      | (?<![\w$])(?P<tag>\$\w*\$).*?(?P=tag))
   | (?P<comment>--[^\n]*+ | \#[^\n]*+ | /\*(?!!).*?\*/)
+  | (?P<unclosed>(?:['"`] | (?<![\w$])\$\w*\$ | /\*(?!!)).*)
   | (?P<end>;)
   | (?P<other>[^'"`$;\-\#/]++ | .)
     """,
@@ -44,6 +45,8 @@ def split_statements(text: str) -> tuple[str, ...]:
 
     Quotes are '...', "...", `...` and PostgreSQL's $tag$...$tag$. `/*! ... */` of MySQL is kept.
     A `#` begins a comment, as in MySQL; PostgreSQL's operators with it need a program instead.
+    Text after a quote or comment that is never closed is split at every semicolon: the server
+    refuses it, and looking for further quotes in it would take quadratic time.
 
     >>> split_statements("ALTER TABLE a ADD b INT; -- why;\nINSERT INTO a VALUES (';');")
     ('ALTER TABLE a ADD b INT', "INSERT INTO a VALUES (';')")
@@ -54,6 +57,12 @@ def split_statements(text: str) -> tuple[str, ...]:
         if part["end"]:
             statements.append("".join(pieces))
             pieces = []
+        elif part["unclosed"]:
+            first, *others = part[0].split(";")
+            pieces.append(first)
+            for other in others:
+                statements.append("".join(pieces))
+                pieces = [other]
         else:
             pieces.append(" " if part["comment"] else part[0])
     statements.append("".join(pieces))

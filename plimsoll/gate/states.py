@@ -2,11 +2,12 @@
 
 import os
 import secrets
+import signal
 import subprocess
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 from plimsoll.complaints import Scalar
 from plimsoll.databases.connecting import shorten_message
@@ -106,19 +107,35 @@ def run_program(program: tuple[str, ...], dsn: str, state: str) -> None:
     """
     named = f"--{state}-cmd {program[0]}"
     try:
-        ended = subprocess.run(
+        running = subprocess.Popen(
             program,
             env={**os.environ, "PLIMSOLL_DSN": dsn},
             stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=PROGRAM_MAX_S,
-            check=False,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
         )
-    except subprocess.TimeoutExpired:
-        raise PlimsollError(f"{named}: took longer than {PROGRAM_MAX_S:g} s") from None
     except OSError as error:
         raise PlimsollError(f"{named}: cannot be started: {error.strerror}") from None
-    if ended.returncode:
-        said = ended.stderr.decode(errors="replace").strip().splitlines()
-        last = shorten_message(said[-1].replace(dsn, "(the DSN)")) if said else "it said nothing"
-        raise PlimsollError(f"{named}: ended with code {ended.returncode}: {last}")
+    with running:
+        try:
+            _, told = running.communicate(timeout=PROGRAM_MAX_S)
+        except subprocess.TimeoutExpired:
+            raise PlimsollError(f"{named}: took longer than {PROGRAM_MAX_S:g} s") from None
+        finally:
+            # with all that it started, also when Ctrl-C ends the gate
+            with suppress(ProcessLookupError):
+                os.killpg(running.pid, signal.SIGKILL)
+    if running.returncode:
+        said = _mask_login(told.decode(errors="replace"), dsn).strip().splitlines()
+        last = shorten_message(said[-1]) if said else "it said nothing"
+        raise PlimsollError(f"{named}: ended with code {running.returncode}: {last}")
+
+
+def _mask_login(text: str, dsn: str) -> str:
+    """Return a text without a data source name and its password, encoded or not."""
+    text = text.replace(dsn, "(the DSN)")
+    password = urlsplit(dsn).password
+    for secret in {password, unquote(password)} if password else ():
+        text = text.replace(secret, "(the password)")
+    return text

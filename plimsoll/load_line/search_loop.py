@@ -123,7 +123,8 @@ class Finder:
             ready = self._prepare(plan, following, until)
             if ready is None or self._ended.is_set():
                 return
-            ready = plan_fill(ready, [result.step for result in self.steps])
+            if not self.stop_rules:  # which are for what may not happen to a database in use
+                ready = plan_fill(ready, self.request, [result.step for result in self.steps])
             left_s = until - time.monotonic() - _takes_s(ready)
             self._step(ready.model_copy(update={"fill_s": max(0.0, min(ready.fill_s, left_s))}))
 
@@ -220,7 +221,9 @@ class Finder:
             return
         workload = self.compiled.engine_workload(load_number=self.load_number(self.target))
         spec = make_load_spec(plan, 0, workload=workload, target=self.target)
-        filling = LogFilling(make_fill_spec(spec, workload), plan.fill_s, self.shows.say)
+        filling = LogFilling(
+            make_fill_spec(spec, workload, plan.fill_connections), plan.fill_s, self.shows.say
+        )
         filling.start()
         try:
             while not filling.filled.wait(FILL_LOOK_S) and not self._ended.is_set():

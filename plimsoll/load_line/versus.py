@@ -29,20 +29,21 @@ class Rules:
     Attributes:
         matters_share: The smallest difference that matters, as a share of the first target.
         pairs_max: The number of pairs after which it ends undecided.
-        seed: The seed of the order within pairs.
     """
 
     matters_share: float
     pairs_max: int
-    seed: int
 
 
-def compare_in_turns(measure: Measure, rules: Rules) -> tuple[list[tuple[float, float]], Outcome]:
+def compare_in_turns(
+    measure: Measure, rules: Rules, seed: int
+) -> tuple[list[tuple[float, float]], Outcome]:
     """Measure two targets in turn; return their pairs, and the outcome.
 
     Args:
         measure: Measures the target `FIRST` or `SECOND`; returns a figure above 0.
         rules: When it ends.
+        seed: The seed of the order within pairs.
     """
     measured: list[tuple[int, float]] = []
     while True:
@@ -52,9 +53,7 @@ def compare_in_turns(measure: Measure, rules: Rules) -> tuple[list[tuple[float, 
         if outcome != "not decided":
             return pairs, outcome
         tries_left = 2 * rules.pairs_max - len(measured)
-        state = pairing.next_state(
-            FIRST, wanted=rules.pairs_max, tries_left=tries_left, seed=rules.seed
-        )
+        state = pairing.next_state(FIRST, wanted=rules.pairs_max, tries_left=tries_left, seed=seed)
         if state is None:
             return pairs, outcome
         measured.append((state, measure(state)))
@@ -106,7 +105,7 @@ def run_versus(
         on_figure(number, figure)
         return figure
 
-    pairs, outcome = compare_in_turns(measure, rules)
+    pairs, outcome = compare_in_turns(measure, rules, seed)
     ratios = _log_ratios(pairs)
     low, high = sequence_interval(ratios, ERROR)
     known = math.isfinite(low)

@@ -14,7 +14,7 @@ from math import inf
 
 import plimsoll_engine
 from plimsoll import words
-from plimsoll.capacity.steps.debt import FILL_CONNECTIONS, TimedDebt, is_filled
+from plimsoll.capacity.steps.debt import TimedDebt, is_filled
 from plimsoll.databases.watching import Watcher, open_watcher
 from plimsoll.errors import PlimsollError
 from plimsoll.model.engine.asked import ClosedLoop, EngineWorkload, LoadSpec
@@ -29,17 +29,18 @@ LOOK_STATEMENTS = 2  # of one look at the server
 SPARE_S = 3600.0  # the load is cut off when it is told to end, long before its own end
 
 
-def make_fill_spec(spec: LoadSpec, workload: EngineWorkload) -> LoadSpec:
+def make_fill_spec(spec: LoadSpec, workload: EngineWorkload, connections: int) -> LoadSpec:
     """Return the load that fills the log before a client's load.
 
     Args:
         spec: The client's load.
         workload: The same workload, numbered as a load of its own, so that it inserts other rows.
+        connections: The number of connections, where the client has fewer.
     """
     return spec.model_copy(
         update={
             "workload": workload,
-            "connections": max(spec.connections, FILL_CONNECTIONS),
+            "connections": max(spec.connections, connections),
             "loop": ClosedLoop(),
             "warmup_s": 0.0,
             "operations_limit": None,
@@ -59,7 +60,7 @@ def fill_before(plan: StepPlan, spec: LoadSpec, workload: EngineWorkload) -> Ite
         spec: The load of the client that fills.
         workload: The step's workload, numbered for the load that fills.
     """
-    filling = LogFilling(make_fill_spec(spec, workload), plan.fill_s)
+    filling = LogFilling(make_fill_spec(spec, workload, plan.fill_connections), plan.fill_s)
     filling.end_at(plan.start_at_epoch_ms / 1000)
     filling.start()
     try:

@@ -161,7 +161,8 @@ def _plan_search_step(
     if parameters is None:
         return None
     # The clients of a fleet learn beforehand when to start, so it fills for as long as planned.
-    ready = plan_fill(ready.model_copy(update={"parameters": parameters}), steps, least_s=0.0)
+    ready = ready.model_copy(update={"parameters": parameters})
+    ready = plan_fill(ready, request, steps, least_s=0.0)
     if record.turn is not None:  # the rest of its slot; before that, the other run measures
         room_s = record.turn.slot_s - ready.warmup_s - ready.duration_s
         ready = ready.model_copy(update={"fill_s": max(0.0, min(ready.fill_s, room_s))})

@@ -72,3 +72,15 @@ def test_what_is_in_progress_is_named_and_waited_for(
     waited = call("--wait")
     assert waited.return_value == 0
     assert machines == []
+    assert waited.stderr.splitlines() == [
+        "waiting for 2 executions: run-1, matrix-1",
+        "waiting for 1 execution: run-1",
+    ]
+
+
+def test_the_wait_ends_when_runs_are_started_again(
+    machines: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clients.stepfunctions().start_execution(stateMachineArn=machines[0], name="run-1")
+    monkeypatch.setattr("plimsoll.cli.drain.time.sleep", lambda _: pytest.fail("it waited"))
+    assert call("--wait", "--hours", "1e-9").return_value == 3

@@ -5,6 +5,7 @@ import os
 import time
 import uuid
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +14,18 @@ import pytest
 from plimsoll.cli.main import main
 from plimsoll.local.databases.cassandra_server import CassandraServer
 from plimsoll.local.databases.mariadb_server import MariaDbServer
+from plimsoll.local.databases.postgres_server import PostgresServer
 from plimsoll.local.deploying import ROLE
 from plimsoll.local.twin import LocalTwin
 from plimsoll.model.deployment.functions import Function
+from plimsoll.model.engine.asked import EngineTarget
+from plimsoll.model.request.dsn import parse_dsn
 from plimsoll.model.settings import Settings
 from tests.local.workflow.pool import gates, run_twin
 from tests.support.command import Output
 from tests.support.guarded_cassandra import GUARDED_SETTINGS
 from tests.support.mariadb_connection import Connection, connected
+from tests.support.postgres_connection import connected as connected_to_postgres
 from tests.support.postgres_server import postgres, postgres_factory
 from tests.support.servers import several
 
@@ -119,6 +124,22 @@ PROBE_FUNCTIONS = {
         Function(name="brief-api", summary="The same, for a second.", timeout_s=1, memory_mib=128),
     )
 }
+
+
+@pytest.fixture(params=["mariadb", "postgres"])
+def target(request: pytest.FixtureRequest) -> Iterator[EngineTarget]:
+    """An empty database of the test's own, on each server that speaks SQL."""
+    if request.param == "mariadb":
+        yield parse_dsn(request.getfixturevalue("fresh_database"))
+        return
+    server: PostgresServer = request.getfixturevalue("postgres")
+    name = f"test_{uuid.uuid4().hex[:16]}"
+    with closing(connected_to_postgres(server)) as root:
+        root.run(f"CREATE DATABASE {name}")
+        try:
+            yield parse_dsn(server.dsn).model_copy(update={"database": name})
+        finally:
+            root.run(f"DROP DATABASE {name} WITH (FORCE)")
 
 
 @pytest.fixture(scope="session")

@@ -3,6 +3,7 @@
 import io
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 from rich.console import Console
@@ -303,9 +304,9 @@ def test_a_full_log_is_not_waited_for_since_steps_fill_it_anyway() -> None:
     ready = prepared(asked("again", recover_first=True), OWES, finished=[WROTE])
     assert isinstance(ready, StepPlan)
     assert ready.recovered is True
-    filling = plan_fill(ready, [WROTE])
+    filling = plan_fill(ready, REQUEST, [WROTE])
     assert filling.fill_s == pytest.approx(32)  # twice 80 % of the log, at the speed seen
-    assert plan_fill(ready, []).fill_s == 0
+    assert plan_fill(ready, REQUEST, []).fill_s == 0
 
 
 def test_a_sentinel_waits_for_the_log_that_others_filled_and_fills_none() -> None:
@@ -314,4 +315,30 @@ def test_a_sentinel_waits_for_the_log_that_others_filled_and_fills_none() -> Non
     assert waiting.what == "90 % of the log wait for their pages to be written"
     ready = prepared(asked("sentinel"), OWES)
     assert isinstance(ready, StepPlan)
-    assert plan_fill(ready, [WROTE]).fill_s == 0
+    assert plan_fill(ready, REQUEST, [WROTE]).fill_s == 0
+
+
+ENDPOINT = {
+    "kind": "endpoint", "engine": "mariadb", "host": "db.example", "database": "shop",
+    "secret_arn": "arn:aws:secretsmanager:us-east-1:123456789012:secret:shop",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("search", "connections", "fills"),
+    [
+        ({"strategy": "ramp", "connections_max": 8}, 8, True),
+        ({"strategy": "ramp", "connections_max": 512}, 32, True),
+        ({"strategy": "steps", "clients": [1, 3], "connections_per_client": 2}, 6, True),
+        ({"strategy": "rate", "rate_first_ops_per_second": 10, "rate_max_ops_per_second": 20},
+         32, False),
+    ],
+)  # fmt: skip
+def test_a_database_that_others_use_is_filled_by_no_more_than_its_heaviest_step(
+    search: dict[str, Any], connections: int, *, fills: bool
+) -> None:
+    ready = prepared(asked("again", recover_first=True), OWES, finished=[WROTE])
+    assert isinstance(ready, StepPlan)
+    theirs = Request.model_validate(REQUESTED | {"target": ENDPOINT, "search": search})
+    filling = plan_fill(ready, theirs, [WROTE])
+    assert (filling.fill_s > 0, filling.fill_connections) == (fills, connections)

@@ -13,7 +13,7 @@ from statistics import median
 from typing import NamedTuple
 
 from plimsoll import words
-from plimsoll.model.judging.debt import DebtGrowth, WriteDebt
+from plimsoll.model.judging.debt import FILL_CONNECTIONS, DebtGrowth, WriteDebt
 from plimsoll.model.judging.steps import Purpose, Step
 
 GROWTH_MAX = 0.03  # growth of the debt, as a share of what was written, that counts as balance
@@ -33,7 +33,6 @@ BALANCE_S = 10.0  # growth of a filling log is looked at over so long
 WAVES_HELD = 1.5
 WAVE_FACTOR_MOST, WAVE_WINDOW_MOST_S = 16, 240.0
 
-FILL_CONNECTIONS = 32  # number of connections of the load that fills the log
 # Time that a step may take to fill the log, as a multiple of its warm-up and window; where it ends
 # as soon as the log is filled, at least so many seconds
 FILL_FACTOR = 2.0

@@ -11,6 +11,7 @@ from plimsoll.model.base import Model
 
 Bytes = Annotated[int, Field(ge=0)]
 LogSize = Annotated[int, Field(ge=1)]
+FILL_CONNECTIONS = 32  # number of connections of the load that fills the log
 
 
 class WriteDebt(Model):

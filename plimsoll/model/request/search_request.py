@@ -134,6 +134,17 @@ class RateSearch(Model):
         return self
 
 
+def count_most_connections(search: StepsSearch | RampSearch | RateSearch) -> int:
+    """Return the number of connections of a search's heaviest step, over all its clients."""
+    match search:
+        case StepsSearch():
+            return search.clients[-1] * search.connections_per_client
+        case RampSearch():
+            return search.connections_max
+        case RateSearch():
+            return search.clients_max * search.connections_per_client
+
+
 Search = Annotated[StepsSearch | RampSearch | RateSearch, Field(discriminator="strategy")]
 
 

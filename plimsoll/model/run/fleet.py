@@ -7,7 +7,7 @@ from pydantic import Field
 from plimsoll.model.base import Model
 from plimsoll.model.engine.answered import LoadReport
 from plimsoll.model.engine.asked import Protocol
-from plimsoll.model.judging.debt import WriteDebt
+from plimsoll.model.judging.debt import FILL_CONNECTIONS, WriteDebt
 from plimsoll.model.judging.steps import Purpose
 from plimsoll.model.request.background import BackgroundLoad
 
@@ -64,6 +64,7 @@ class StepPlan(Model):
     duration_s: float
     # Longest time before the barrier in which the first client fills the server's log
     fill_s: float = 0.0
+    fill_connections: int = FILL_CONNECTIONS  # number of connections of the load that fills
     # Multiple of the request's warm-up and window, limited by how long a client can run
     window_factor: int = 1
     timeout_ms: int

@@ -7,6 +7,7 @@ import pytest
 
 from plimsoll.aws.run_records import now
 from plimsoll.errors import RunStoppedError
+from plimsoll.experiments import conclude_experiment as module
 from plimsoll.experiments.boundary import choose_cell
 from plimsoll.experiments.conclude_experiment import conclude_experiment
 from plimsoll.experiments.lifecycle import stop_experiment, submit_experiment
@@ -156,3 +157,23 @@ def test_nothing_is_chosen_once_it_is_being_stopped_and_what_was_measured_is_sai
     assert result.state is RunState.STOPPED
     assert result.boundary is not None
     assert (result.boundary.outcome, result.boundary.cell) == ("not decided", "io1-5000")
+
+
+def test_one_whose_cells_cannot_be_compared_ends_all_the_same(
+    place: EverySetting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It had no end, and whoever waited for it waited for ever."""
+    started, made, _ = sought(place)
+
+    def fail(*_: object) -> None:
+        raise ValueError("0.3, 0.2 are not in order")
+
+    monkeypatch.setattr(module, "find_boundary", fail)
+    conclude_experiment(place, started)
+    result = result_of(place, started)
+    assert (result.state, result.boundary, result.decisions) == (RunState.FAILED, None, ())
+    assert result.failure is not None
+    assert result.failure.error == "ValueError"
+    ran_cells = [cell.name for cell in result.cells if cell.state is RunState.SUCCEEDED]
+    assert ran_cells == [CELLS[cell].name for cell in sorted(made)]
+    render_experiment(result)

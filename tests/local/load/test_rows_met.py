@@ -1,7 +1,7 @@
 """Rows that are gone, and writes that are not committed, on real servers: neither counts."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -12,7 +12,6 @@ from plimsoll.databases.family import family_of
 from plimsoll.databases.mysql.session import connect, execute
 from plimsoll.databases.prepare import prepare_dataset
 from plimsoll.databases.reading_back import add_read_back
-from plimsoll.local.databases.postgres_server import PostgresServer
 from plimsoll.model.engine.answered import LoadReport
 from plimsoll.model.engine.asked import EngineTarget, LoadSpec
 from plimsoll.model.judging.steps import Step
@@ -21,7 +20,6 @@ from plimsoll.model.run.results import known_rows
 from plimsoll.workflow.client import send_load
 from plimsoll.workload import Compiled, list_builtin_names, load_workload
 from tests.support.command import Output
-from tests.support.postgres_connection import connected
 
 BRIEF = ["--warmup", "0", "--duration", "120", "--operations", "2000", "--connections", "4"]
 RECORDS = {"pgbench": 1, "billing": 2000, "batch": 2000, "sysbench-full-scan": 1000}
@@ -50,19 +48,6 @@ def count_commits(target: EngineTarget) -> int:
 def judge_rows(report: LoadReport) -> bool | None:
     meant, missing = known_rows(report.operations)
     return audit_rows_met(Step(rows_meant=meant, rows_missing=missing), 0.001).passed
-
-
-@pytest.fixture(params=["mariadb", "postgres"])
-def target(request: pytest.FixtureRequest) -> Iterator[EngineTarget]:
-    """A database of the test's own."""
-    if request.param == "mariadb":
-        yield parse_dsn(request.getfixturevalue("fresh_database"))
-        return
-    server: PostgresServer = request.getfixturevalue("postgres")
-    with closing(connected(server)) as root:
-        root.run("CREATE DATABASE rows_met")
-        yield parse_dsn(server.dsn).model_copy(update={"database": "rows_met"})
-        root.run("DROP DATABASE rows_met WITH (FORCE)")
 
 
 @pytest.mark.parametrize(

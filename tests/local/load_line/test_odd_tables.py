@@ -1,8 +1,5 @@
 """Tables as people have them: a workload uses each, or is refused with the cure."""
 
-from collections.abc import Iterator
-from contextlib import closing
-
 import pytest
 
 from plimsoll.databases.existing_keys import draw_from_existing, find_missing_keys
@@ -13,7 +10,6 @@ from plimsoll.model.request.dsn import parse_dsn
 from plimsoll.workload import parse_workload
 from tests.local.load.driving import drive
 from tests.local.load_line.test_own_keys import run_sql
-from tests.support.postgres_connection import connected
 
 ROWS = 20
 TWICE = "twice BIGINT GENERATED ALWAYS AS (id * 2) STORED"
@@ -189,19 +185,6 @@ TABLES = [
         None,
     ),
 ]
-
-
-@pytest.fixture(params=["mariadb", "postgres"])
-def target(request: pytest.FixtureRequest) -> Iterator[EngineTarget]:
-    """An empty database of the test's own."""
-    if request.param == "mariadb":
-        yield parse_dsn(request.getfixturevalue("fresh_database"))
-        return
-    server: PostgresServer = request.getfixturevalue("postgres")
-    with closing(connected(server)) as root:
-        root.run("CREATE DATABASE odd_tables")
-        yield parse_dsn(server.dsn).model_copy(update={"database": "odd_tables"})
-        root.run("DROP DATABASE odd_tables WITH (FORCE)")
 
 
 @pytest.mark.parametrize(

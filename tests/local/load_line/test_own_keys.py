@@ -1,7 +1,7 @@
 """`plimsoll find` on tables whose keys have gaps: what is missing is told, or draws avoid it."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -11,13 +11,11 @@ from plimsoll.databases import mysql, postgres
 from plimsoll.databases.existing_keys import draw_from_existing, find_missing_keys
 from plimsoll.databases.family import family_of
 from plimsoll.errors import UsageError, WorkloadError
-from plimsoll.local.databases.postgres_server import PostgresServer
 from plimsoll.model.engine.asked import EngineTarget
 from plimsoll.model.engine.values import ColumnValue
 from plimsoll.model.request.dsn import parse_dsn
 from plimsoll.workload import parse_workload
 from tests.support.command import Output
-from tests.support.postgres_connection import connected
 
 ORDERS = """\
 about: Reads orders.
@@ -50,29 +48,17 @@ def run_sql(target: EngineTarget, *statements: str) -> None:
             postgres.session.execute(connection, sql)
 
 
-@pytest.fixture(params=["mariadb", "postgres"])
-def target(request: pytest.FixtureRequest) -> Iterator[EngineTarget]:
+@pytest.fixture
+def target(target: EngineTarget) -> EngineTarget:
     """A database of the test's own, with 5,000 orders."""
-    if request.param == "mariadb":
-        found = parse_dsn(request.getfixturevalue("fresh_database"))
-        run_sql(
-            found,
-            "CREATE TABLE orders (id BIGINT PRIMARY KEY, paid INT)",
-            "INSERT INTO orders SELECT seq, 0 FROM mysql.seq_0_to_4999",
-        )
-        yield found
-        return
-    server: PostgresServer = request.getfixturevalue("postgres")
-    with closing(connected(server)) as root:
-        root.run("CREATE DATABASE own_keys")
-        found = parse_dsn(server.dsn).model_copy(update={"database": "own_keys"})
-        run_sql(
-            found,
-            "CREATE TABLE orders (id BIGINT PRIMARY KEY, paid INT)",
-            "INSERT INTO orders SELECT n, 0 FROM generate_series(0, 4999) n",
-        )
-        yield found
-        root.run("DROP DATABASE own_keys WITH (FORCE)")
+    mysql_rows, postgres_rows = "mysql.seq_0_to_4999", "generate_series(0, 4999) seq"
+    run_sql(
+        target,
+        "CREATE TABLE orders (id BIGINT PRIMARY KEY, paid INT)",
+        "INSERT INTO orders SELECT seq, 0 FROM "
+        + (mysql_rows if target.protocol == "mysql" else postgres_rows),
+    )
+    return target
 
 
 def find_lack(target: EngineTarget, records: int) -> list[str]:

@@ -1,8 +1,7 @@
 """A dataset is found again under another name of its workload's file, and told from others."""
 
 import json
-from collections.abc import Callable, Iterator
-from contextlib import closing
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,12 +10,9 @@ from plimsoll.databases.family import family_of
 from plimsoll.databases.prepare import prepare_dataset
 from plimsoll.errors import PlimsollError
 from plimsoll.load_line.dataset import look, require_harmless
-from plimsoll.local.databases.postgres_server import PostgresServer
 from plimsoll.model.engine.asked import EngineTarget
-from plimsoll.model.request.dsn import parse_dsn
 from plimsoll.workload import Workload, parse_workload
 from tests.support.command import Output
-from tests.support.postgres_connection import connected
 
 SHOP = """\
 about: Pays orders.
@@ -35,19 +31,6 @@ operations:
 """
 CUSTOMERS = SHOP.replace("orders", "customers")
 OTHER_ORDERS = SHOP.replace("paid", "total")
-
-
-@pytest.fixture(params=["mariadb", "postgres"])
-def target(request: pytest.FixtureRequest) -> Iterator[EngineTarget]:
-    """An empty database of the test's own."""
-    if request.param == "mariadb":
-        yield parse_dsn(request.getfixturevalue("fresh_database"))
-        return
-    server: PostgresServer = request.getfixturevalue("postgres")
-    with closing(connected(server)) as root:
-        root.run("CREATE DATABASE renamed")
-        yield parse_dsn(server.dsn).model_copy(update={"database": "renamed"})
-        root.run("DROP DATABASE renamed WITH (FORCE)")
 
 
 def read_as(name: str, text: str = SHOP) -> Workload:

@@ -15,7 +15,6 @@ from random import Random
 from plimsoll.capacity.credits import judge_sustained
 from plimsoll.capacity.search import axis_of, plan_next_step
 from plimsoll.capacity.steps.debt import (
-    FILL_CONNECTIONS,
     FILL_LEAST_S,
     UNFILLED,
     TimedDebt,
@@ -25,7 +24,7 @@ from plimsoll.capacity.steps.debt import (
 )
 from plimsoll.model.histograms import BOUNDS_US, interpolate_percentile_us
 from plimsoll.model.judging.capacity import Capacity, Rules
-from plimsoll.model.judging.debt import WriteDebt
+from plimsoll.model.judging.debt import FILL_CONNECTIONS, WriteDebt
 from plimsoll.model.judging.steps import Step
 from plimsoll.model.request.search_request import NextStep, RampSearch, Search, StepsSearch
 from tests.unit.capacity.trials import audits_kept

@@ -27,12 +27,26 @@ from plimsoll.gate.sql_file import read_statements, split_statements
         ("A $one$ ; $$ ; $one$; B", ("A $one$ ; $$ ; $one$", "B")),
         ("SELECT $1 - 2 / 3; B", ("SELECT $1 - 2 / 3", "B")),
         ("A 'never closed; B", ("A 'never closed", "B")),
+        ("SELECT a$b$c FROM t; B", ("SELECT a$b$c FROM t", "B")),
     ],
 )
 def test_it_is_split_at_semicolons_outside_of_quotes(
     text: str, statements: tuple[str, ...]
 ) -> None:
     assert split_statements(text) == statements
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("/* " * 300_000, id="comments"),
+        pytest.param("".join(f"$a{number}$ " for number in range(60_000)), id="tags"),
+        pytest.param("'" + "\\'" * 300_000, id="quotes"),
+    ],
+)
+def test_what_is_never_closed_is_read_once(text: str) -> None:
+    """Looked for again at each place, its end took minutes: the suite's time limit."""
+    assert split_statements(text + ";B") == (text.strip(), "B")
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from plimsoll.errors import PlimsollError
+from plimsoll.gate import states
 from plimsoll.gate.states import name_copy, run_program
 from plimsoll.model.request.dsn import parse_dsn
 
@@ -32,6 +33,37 @@ def test_a_program_that_fails_is_named_with_its_last_line_and_without_the_dsn() 
         run_program(program, DSN, "after")
     assert str(failed.value).endswith("ended with code 1: no table at (the DSN)")
     assert str(failed.value).startswith("--after-cmd ")
+
+
+def test_no_password_of_the_dsn_is_told() -> None:
+    dsn = "mysql://bench:p%40ss@db.example/shop"
+    told = f"{dsn} with p%40ss as p@ss"
+    program = (sys.executable, "-c", f"import sys; sys.exit({told!r})")
+    with pytest.raises(PlimsollError) as failed:
+        run_program(program, dsn, "after")
+    assert str(failed.value).endswith("(the DSN) with (the password) as (the password)")
+
+
+def test_what_a_program_started_ends_with_it(tmp_path: Path) -> None:
+    started = tmp_path / "pid"
+    leaves = f"sleep 1000 >/dev/null 2>&1 & echo $! > {started}"
+    run_program(("sh", "-c", leaves), DSN, "after")
+    pid = int(started.read_text())
+    while has_not_ended(pid):
+        pass
+
+
+def has_not_ended(pid: int) -> bool:
+    try:
+        return ") Z " not in Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return False
+
+
+def test_a_program_that_takes_too_long_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(states, "PROGRAM_MAX_S", 0.0)
+    with pytest.raises(PlimsollError, match="--after-cmd sleep: took longer than 0 s"):
+        run_program(("sleep", "1000"), DSN, "after")
 
 
 def test_a_program_that_is_not_there_is_named() -> None:

@@ -80,6 +80,26 @@ def test_an_answer_stands_where_no_time_is_left_to_question_it(
     assert searching.steps == []
 
 
+@pytest.mark.parametrize(("rules", "fill_s"), [((), 9), ((StopRule.of_rate(1000),), 0)])
+def test_where_a_rule_stops_a_load_no_heavier_one_fills_the_log(
+    monkeypatch: pytest.MonkeyPatch, rules: tuple[StopRule, ...], fill_s: float
+) -> None:
+    begun: list[StepPlan] = []
+
+    def step(plan: StepPlan) -> None:
+        begun.append(plan)
+        searching.end("one step is enough")
+
+    following = NextStep(index=0, clients=1, connections=1, purpose="climb", why="")
+    monkeypatch.setattr(module, "next_run_step", lambda *_: following)
+    monkeypatch.setattr(module, "plan_fill", lambda plan, *_: plan.model_copy(update={"fill_s": 9}))
+    searching = finder(*rules, time_limit_s=1000)
+    monkeypatch.setattr(searching, "_prepare", lambda plan, *_: plan)
+    monkeypatch.setattr(searching, "_step", step)
+    searching.search()
+    assert [plan.fill_s for plan in begun] == [fill_s]
+
+
 @pytest.fixture
 def order(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What is done before a step's clients start, in its order; none of it for real."""

@@ -9,7 +9,7 @@ from plimsoll.cli.versus import describe
 from plimsoll.load_line.versus import FIRST, Rules, compare_in_turns, decide
 from plimsoll.model.versus import VersusResult
 
-RULES = Rules(matters_share=0.03, pairs_max=100, seed=1)
+RULES = Rules(matters_share=0.03, pairs_max=100)
 
 
 def test_one_pair_decides_nothing() -> None:
@@ -28,7 +28,7 @@ def test_clear_pairs_decide(ratio: float, outcome: str) -> None:
 
 def test_it_ends_undecided_after_the_last_pair() -> None:
     figures = iter([100.0, 200.0] * 10)
-    pairs, outcome = compare_in_turns(lambda _: next(figures), Rules(0.03, 4, seed=1))
+    pairs, outcome = compare_in_turns(lambda _: next(figures), Rules(0.03, 4), seed=1)
     assert (len(pairs), outcome) == (4, "not decided")
 
 
@@ -42,7 +42,7 @@ def simulate(seed: int, gain: float) -> str:
         level *= math.exp(draws.gauss(0, 0.005))
         return level * math.exp(draws.gauss(0, 0.015)) * (1 if number == FIRST else gain)
 
-    return compare_in_turns(measure, Rules(0.03, 100, seed=seed))[1]
+    return compare_in_turns(measure, Rules(0.03, 100), seed)[1]
 
 
 def test_equal_targets_are_told_to_differ_in_at_most_one_of_100() -> None:

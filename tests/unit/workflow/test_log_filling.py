@@ -140,7 +140,7 @@ def test_a_server_that_cannot_be_reached_delays_no_step(monkeypatch: pytest.Monk
 
 def test_the_load_that_fills_is_heavy_and_inserts_rows_of_its_own() -> None:
     own = EngineWorkload(key_spaces=(), operations=())
-    spec = make_fill_spec(SPEC, own)
+    spec = make_fill_spec(SPEC, own, 32)
     assert spec.workload is own
     assert (spec.connections, spec.loop.kind, spec.warmup_s) == (32, "closed", 0)
     assert (spec.client_index, spec.client_count, spec.start_at_epoch_ms) == (0, 1, None)
