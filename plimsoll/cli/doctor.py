@@ -110,13 +110,18 @@ def _remove_leftovers() -> Finding:
 
 
 def _find_old_prices() -> Finding:
-    """Name the sources of built-in prices that are older than a year."""
-    from plimsoll.quoting.cloud_prices import list_old_sources
+    """Name the sources of built-in prices that are older than a year, or have no date."""
+    from plimsoll.quoting.cloud_prices import list_old_sources, list_undated_sources
 
-    old = list_old_sources(datetime.now(UTC).date())
-    if not old:
+    named = {
+        "older than a year": list_old_sources(datetime.now(UTC).date()),
+        "without a date": list_undated_sources(),
+    }
+    detail = "; ".join(
+        f"{what}: {', '.join(sources)}" for what, sources in named.items() if sources
+    )
+    if not detail:
         return Finding("prices", "ok", "none is older than a year")
-    detail = f"older than a year: {', '.join(old)}"
     return Finding("prices", "optional", detail, "plimsoll prices --region us-east-1")
 
 

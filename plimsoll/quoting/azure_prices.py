@@ -15,10 +15,9 @@ from urllib.parse import urlencode
 from urllib.request import urlopen
 
 from plimsoll.errors import PlimsollError
-from plimsoll.model.aws.prices import Source
 from plimsoll.model.clouds.instances import INSTANCES
 from plimsoll.model.clouds.volume_rules import RULES
-from plimsoll.quoting.cloud_prices import CloudItem, CloudPriceGroup, CloudPrices
+from plimsoll.quoting.cloud_prices import CloudItem, CloudPriceGroup, CloudPrices, CloudSource
 
 API = "https://prices.azure.com/api/retail/prices"
 _PRODUCTS = {"Azure Premium SSD v2": "premium-ssd-v2", "Ultra Disks": "ultra"}
@@ -67,7 +66,7 @@ def read_azure_prices(region: str, *, today: date, api: str = API) -> CloudPrice
                 amounts.setdefault(item, {})[name] = float(listed["retailPrice"])
     if not amounts:
         raise PlimsollError(f"--region {region}: Azure's list has no prices for it")
-    source = Source(what="Azure Retail Prices API", url=api, as_of=today)
+    source = CloudSource(what="Azure Retail Prices API", url=api, as_of=today, primary=True)
     groups = tuple(
         CloudPriceGroup(
             cloud="azure",

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from plimsoll.errors import UsageError
-from plimsoll.model.aws.prices import HOURS_PER_MONTH, Source
+from plimsoll.model.aws.prices import HOURS_PER_MONTH
 from plimsoll.model.base import Model
 from plimsoll.model.clouds.volume_rules import Cloud
 from plimsoll.quoting.prices import read_builtin_prices
@@ -27,6 +27,15 @@ CloudItem = Literal[
     "managed-storage",
 ]
 YEAR_DAYS = 365
+
+
+class CloudSource(Model):
+    """Where prices of another cloud were read."""
+
+    what: str
+    url: str
+    as_of: date | None  # None if the text has no date
+    primary: bool  # whether the cloud itself published it
 
 
 class CloudPriceGroup(Model):
@@ -50,7 +59,7 @@ class CloudPrice:
         unit: The unit.
         currency: The currency.
         region: The region.
-        as_of: The day of its source; None if there is no price.
+        as_of: The day of its source; None if that has no date, or if there is no price.
     """
 
     amount: float | None
@@ -70,7 +79,7 @@ class CloudPrice:
 class CloudPrices(Model):
     """A table of prices; the first that has a name counts."""
 
-    sources: dict[str, Source]
+    sources: dict[str, CloudSource]
     prices: tuple[CloudPriceGroup, ...]
 
     def find(self, cloud: Cloud, item: CloudItem, name: str) -> CloudPrice:
@@ -141,8 +150,21 @@ def describe_age(as_of: date, today: date) -> str:
 
 def list_old_sources(today: date) -> list[str]:
     """List the sources of the built-in prices that are older than a year, oldest first."""
-    sources = [*read_builtin_prices().sources.items(), *read_cloud_prices().sources.items()]
     old = sorted(
-        (source.as_of, name) for name, source in sources if (today - source.as_of).days > YEAR_DAYS
+        (as_of, name)
+        for name, as_of in _date_sources()
+        if as_of is not None and (today - as_of).days > YEAR_DAYS
     )
     return [f"{name} ({as_of})" for as_of, name in old]
+
+
+def list_undated_sources() -> list[str]:
+    """List the sources of the built-in prices whose text has no date."""
+    return sorted(name for name, as_of in _date_sources() if as_of is None)
+
+
+def _date_sources() -> Iterator[tuple[str, date | None]]:
+    for name, aws in read_builtin_prices().sources.items():
+        yield name, aws.as_of
+    for name, other in read_cloud_prices().sources.items():
+        yield name, other.as_of

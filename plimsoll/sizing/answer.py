@@ -104,7 +104,7 @@ class CloudOption(Model):
     volume: Volume
     usd_per_month: float | None  # None if a price or the exchange rate is missing
     items: tuple[PricedItem, ...]
-    as_of: date | None  # day of the oldest price
+    as_of: date | None  # day of the oldest price; None if one has no date
     ops_per_second: float
     low: float
     high: float

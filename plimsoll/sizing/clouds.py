@@ -10,6 +10,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from typing import Literal, get_args
 
 from plimsoll.errors import UsageError
@@ -197,7 +198,7 @@ class CloudSizer:
             volume=volume,
             usd_per_month=sum(known) if len(known) == len(in_usd) else None,
             items=items,
-            as_of=min((i.as_of for i in items if i.as_of is not None), default=None),
+            as_of=_find_oldest([i.as_of for i in items if i.per_month is not None]),
             ops_per_second=found.ops_per_second,
             low=found.low,
             high=found.high,
@@ -345,6 +346,12 @@ def list_cloud_charges(
         beyond = f" above {free:,g}" if free else ""
         price = prices.find(volume.cloud, "throughput", name)
         yield f"{given - free:,g} {rule.unit}{beyond}", given - free, price
+
+
+def _find_oldest(days: Sequence[date | None]) -> date | None:
+    """Return the first day; None if one is not known."""
+    known = [day for day in days if day is not None]
+    return min(known) if known and len(known) == len(days) else None
 
 
 def _make_item(what: str, quantity: float, price: CloudPrice) -> PricedItem:

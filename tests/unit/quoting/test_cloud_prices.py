@@ -16,6 +16,7 @@ from plimsoll.quoting.cloud_prices import (
     convert_to_usd,
     describe_age,
     list_old_sources,
+    list_undated_sources,
     parse_rate,
     read_cloud_prices,
 )
@@ -59,10 +60,15 @@ def test_sources_older_than_a_year_are_named() -> None:
         source.as_of
         for table in (read_cloud_prices(), read_builtin_prices())
         for source in table.sources.values()
+        if source.as_of is not None
     )
     oldest = list_old_sources(newest)
     assert any(text.startswith("infracost ") for text in oldest)
     assert not list_old_sources(date(2015, 1, 1))
+
+
+def test_sources_whose_text_has_no_date_are_named_as_that() -> None:
+    assert list_undated_sources() == ["azure-machines", "azure-tiers", "sealos"]
 
 
 def test_a_rate_converts_a_currency() -> None:
