@@ -12,8 +12,7 @@ from plimsoll.fleet.background import plan_background
 from plimsoll.model.request.load_request import ENDING_S, RELAY_EARLY_S
 from plimsoll.model.request.request import Request
 from plimsoll.model.run.fleet import Relay, StepPlan
-
-WRITES_PER_S = 2_000  # over all clients; S3 takes 3,500 a second under one prefix
+from plimsoll.model.timings import WRITES_PER_S
 
 
 def plan_relay(

@@ -358,8 +358,9 @@ def start_step(
         windows = (windows[0].model_copy(update={"relay": None}),)
     for window in windows:
         files.put_model(plan_path(window.index), window)
-    changes = {"step": plan.index, "recovery": None, "busy": None, "relay_until": None}
-    records_of(settings).change(record.run_id, **changes)
+    records_of(settings).change(
+        record.run_id, step=plan.index, recovery=None, busy=None, relay_until=None
+    )
     return Next.relay(windows) if then else Next.step(windows[0])
 
 

@@ -31,7 +31,6 @@ from plimsoll.errors import (
 from plimsoll.fleet.background_client import join_spans, list_span_loads
 from plimsoll.fleet.memory import peak_memory_mib
 from plimsoll.fleet.plan import make_load_spec
-from plimsoll.fleet.relay import WRITES_PER_S
 from plimsoll.fleet.watchdog import kill_after
 from plimsoll.metrics import publish_from_environment
 from plimsoll.model.base import Model
@@ -42,7 +41,7 @@ from plimsoll.model.engine.asked import EngineTarget, LoadSpec
 from plimsoll.model.request.request import Request
 from plimsoll.model.run.fleet import WARMING_STEP, ClientResult, ServerLook, StepPlan
 from plimsoll.model.run.run_record import RunRecord, RunState
-from plimsoll.model.timings import RELAY_LOOK_S
+from plimsoll.model.timings import RELAY_LOOK_S, WRITES_PER_S
 from plimsoll.requests.checked_request import check_request
 from plimsoll.targets.connection import connect_as_load_user
 from plimsoll.workflow.log_filling import fill_before
@@ -278,7 +277,8 @@ def run_client(settings: ReachSettings, run_id: str, step: int, client: int) -> 
         files.put_model(client_path(step, client, plan.round), result)
         if beside is None:  # the sink would add background operations to the step's own
             _publish_client(result, plan)
-    return False
+    # Its next turn is two windows later: nobody waits for it if that will not come.
+    return plan.relay is not None and _is_over(records_of(settings).get(run_id), step + 2)
 
 
 def _send_until_end(

@@ -133,6 +133,7 @@ def judge_relay_window(
         called_by = round(time.time() * 1000) + CALLED_WITHIN_MS
         until = min(record.relay_until or plan.relay.last, count_called(plans, called_by))
         records_of(settings).change(run_id, relay_until=until)
+        return judged, until <= step + 1
     return judged, False
 
 

@@ -187,7 +187,7 @@ class Request(Model):
             allowed = Range(most=self.limits.soak_window_s * (self.search.probes_max - 1))
             raise UsageError(Complaint(path, problem, soak_s, allowed))
         if soak_s + self.load.warmup_s > self.time_limit_s:
-            problem = f"is held within time_limit_s = {self.time_limit_s}, after the search"
+            problem = f"does not fit into time_limit_s = {self.time_limit_s}, after the search"
             raise UsageError(Complaint(path, problem, soak_s))
         return self
 
