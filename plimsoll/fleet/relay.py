@@ -30,7 +30,8 @@ def plan_relay(
         lead_ms: The time from the call of a fleet's clients to its barrier.
     """
     last = plan.index + len(then)
-    first = Relay(first=plan.index, last=last, called_at_epoch_ms=plan.start_at_epoch_ms - lead_ms)
+    called = plan.start_at_epoch_ms - round(1000 * plan.fill_s) - lead_ms
+    first = Relay(first=plan.index, last=last, called_at_epoch_ms=called)
     window_ms = round(1000 * plan.duration_s)
     early_ms = lead_ms + 1000 * RELAY_EARLY_S
     later = {

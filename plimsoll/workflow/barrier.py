@@ -19,6 +19,7 @@ from plimsoll.databases.family import Datasets, family_of
 from plimsoll.errors import BudgetPassedError, TimeLimitPassedError
 from plimsoll.fleet.background import plan_background
 from plimsoll.fleet.plan import (
+    LEAD_DOUBLINGS,
     compute_barrier_ms,
     compute_period_wait_ms,
     count_late_steps,
@@ -27,6 +28,7 @@ from plimsoll.fleet.relay import plan_relay, results_after_ms
 from plimsoll.model.deployment.function_settings import PlanStepSettings
 from plimsoll.model.judging.steps import CLOSING, FinishedStep
 from plimsoll.model.request.experiment import Turn
+from plimsoll.model.request.load_request import ENDING_S, RELAY_EARLY_S
 from plimsoll.model.request.request import Request
 from plimsoll.model.request.search_request import NextStep
 from plimsoll.model.run.fleet import WARMING_STEP, StepPlan
@@ -321,7 +323,7 @@ def start_step(
     plan = plan_background(request, plan)
     late = count_late_steps(finished)
     early = _set_barrier(settings, plan, late)
-    lead_ms = settings.start_lead_ms + plan.clients_in_all * settings.start_lead_ms_per_client
+    lead_ms = _relay_lead_ms(settings, plan, late)
     files = files_of(settings, record.run_id)
     windows = plan_relay(request, early, then, lead_ms=lead_ms)
     paid = require_step_budget(files, record, request, early, windows[1:])
@@ -391,6 +393,16 @@ def limit_to_time_left(settings: PlanStepSettings, record: RunRecord, plan: Step
     start_s = _set_barrier(settings, plan, 0).start_at_epoch_ms / 1000
     left_s = record.expires_at.timestamp() - start_s - 2 * AFTER_STEP_S
     return plan.model_copy(update={"duration_s": max(1.0, min(plan.duration_s, left_s))})
+
+
+def _relay_lead_ms(settings: PlanStepSettings, plan: StepPlan, late_before: int) -> int:
+    """Return the time from the call of a relay's fleet to its barrier, in ms.
+
+    It leaves the lane's last fleet the time to end.
+    """
+    least = settings.start_lead_ms + plan.clients_in_all * settings.start_lead_ms_per_client
+    most = round(1000 * (plan.duration_s - ENDING_S - RELAY_EARLY_S))
+    return max(least, min(least << min(late_before, LEAD_DOUBLINGS), most))
 
 
 def _set_barrier(settings: PlanStepSettings, plan: StepPlan, late_before: int) -> StepPlan:

@@ -32,7 +32,7 @@ from tests.support.synthetic_run import synthetic_run
 from tests.unit.fleet.test_merge import START_MS, after, planned, result
 
 TARGET = TargetAddress(
-    protocol="mysql", host="127.0.0.1", port=1, database="db", secret_arn="arn", identifier="db-1"
+    protocol="mysql", host="127.0.0.1", port=1, database="db", secret_arn=None, identifier="db-1"
 )
 SOAK = NextStep(
     index=1, clients=2, connections=4, purpose="soak", why="window 1", duration_s=600,
