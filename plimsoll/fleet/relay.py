@@ -26,9 +26,11 @@ def plan_relay(
     Args:
         request: The request.
         plan: The first window, with its barrier.
-        then: Why each further window follows.
+        then: Why each further window follows; without any, the first one is a step as any other.
         lead_ms: The time from the call of a fleet's clients to its barrier.
     """
+    if not then:
+        return (plan,)
     last = plan.index + len(then)
     called = plan.start_at_epoch_ms - round(1000 * plan.fill_s) - lead_ms
     first = Relay(first=plan.index, last=last, called_at_epoch_ms=called)

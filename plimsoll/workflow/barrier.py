@@ -356,8 +356,6 @@ def start_step(
     windows = tuple(
         window.model_copy(update=own) for window, own in zip(windows, numbers, strict=False)
     )
-    if not then:
-        windows = (windows[0].model_copy(update={"relay": None}),)
     for window in windows:
         files.put_model(plan_path(window.index), window)
     records_of(settings).change(
