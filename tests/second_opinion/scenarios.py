@@ -363,7 +363,7 @@ def _of_relays() -> Iterator[Scenario]:
         "load-client": [{"over": False}],
         "judge-step": judged,
     }
-    for title, answers in {
+    different: Mapping[str, Script] = {
         "of five windows": {},
         "of two windows": {"plan-step": [_relay(1, 2, 1), CONCLUDE]},
         "whose last windows are not wanted": {
@@ -382,7 +382,8 @@ def _of_relays() -> Iterator[Scenario]:
             )
         },
         "without a bus": {"bus": [BUS_IS_GONE]},
-    }.items():
+    }
+    for title, answers in different.items():
         yield Scenario("run", f"a relay {title}", {**base, **answers}, relays=True)
 
 
