@@ -63,7 +63,7 @@ def test_each_workload_meets_the_rows_that_it_means(target: EngineTarget, name: 
     records = RECORDS.get(name, RECORDS.get(workload.dataset, 200))
     compiled = workload.compile(records, {}, target.protocol)
     prepare_dataset(target, compiled, connections=4)
-    report = measure(target, compiled, 1500)
+    report = measure(target, compiled, 500)
     assert judge_rows(report) is True, report.operations
     if report.read_back is not None:
         assert report.read_back.kept > 0

@@ -37,7 +37,7 @@ def test_it_makes_the_rows_searches_and_leaves_a_result_like_a_runs(
 ) -> None:
     out = tmp_path / "found"
     find = ["find", fresh_database, "--workload", "ycsb-b", *BRIEF, "--limit", "read=1s"]
-    find += ["--limit", "update=2s"]
+    find += ["--limit", "update=2s", "--time-limit", "20"]
     code, _, err = plimsoll(*find, "--out", str(out))
     assert code == 2
     assert "has no dataset of ycsb-b that Plimsoll made: --prepare makes one" in err
@@ -117,7 +117,7 @@ def test_tables_of_the_users_own_are_read_and_not_written_unless_allowed(
     reading, writing = tmp_path / "reading.yaml", tmp_path / "writing.yaml"
     reading.write_text(OWN_TABLE)
     writing.write_text(OWN_TABLE + PAYING)
-    find = ["find", fresh_database, *BRIEF, "--records", "100", "--limit", "1s", "--workload"]
+    find = ["find", fresh_database, *BRIEF, "--records", "100", "--time-limit", "10", "--workload"]
     code, _, err = plimsoll(*find, str(writing), "--out", str(tmp_path / "refused"))
     assert code == 2
     assert "pay would change rows that Plimsoll did not make: --allow-writes permits that" in err
