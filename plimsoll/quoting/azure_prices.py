@@ -13,7 +13,8 @@ from typing import Annotated
 from urllib.parse import urlencode
 from urllib.request import urlopen
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic.alias_generators import to_camel, to_pascal
 
 from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.model.clouds.instances import INSTANCES
@@ -51,19 +52,25 @@ _FILTERS = (
 
 
 class _ListedPrice(BaseModel):
-    """A row of the list, with the API's own names of its fields."""
+    """A row of the list."""
 
-    productName: str
-    meterName: str
-    skuName: str
-    armSkuName: str
+    model_config = ConfigDict(alias_generator=to_camel)
+
+    product_name: str
+    meter_name: str
+    sku_name: str
+    arm_sku_name: str
     type: str
-    retailPrice: Annotated[float, Field(ge=0, allow_inf_nan=False, strict=True)]
+    retail_price: Annotated[float, Field(ge=0, allow_inf_nan=False, strict=True)]
 
 
 class _Page(BaseModel):
-    Items: tuple[_ListedPrice, ...]
-    NextPageLink: str | None = None
+    """A page of the list, with the address of the next one."""
+
+    model_config = ConfigDict(alias_generator=to_pascal)
+
+    items: tuple[_ListedPrice, ...]
+    next_page_link: str | None = None
 
 
 def read_azure_prices(region: str, *, today: date, api: str = API) -> CloudPrices:
@@ -87,7 +94,7 @@ def read_azure_prices(region: str, *, today: date, api: str = API) -> CloudPrice
             found = _recognize(listed)
             if found is not None:
                 item, name = found
-                amounts.setdefault(item, {})[name] = listed.retailPrice
+                amounts.setdefault(item, {})[name] = listed.retail_price
     if not amounts:
         raise PlimsollError(f"--region {region}: Azure's list has no prices for it")
     source = CloudSource(what="Azure Retail Prices API", url=api, as_of=today, primary=True)
@@ -110,8 +117,8 @@ def _list_items(api: str, condition: str) -> Iterator[_ListedPrice]:
     address: str | None = f"{api}?{urlencode({'$filter': condition})}"
     for _ in range(PAGES_MAX):
         page = _read_page(address)
-        yield from page.Items
-        address = page.NextPageLink
+        yield from page.items
+        address = page.next_page_link
         if address is None:
             return
         if not address.startswith(api):
@@ -134,8 +141,8 @@ def _read_page(address: str) -> _Page:
 
 def _recognize(listed: _ListedPrice) -> tuple[CloudItem, str] | None:
     """Return what a row of the list is the price of; None if it is of nothing here."""
-    product, meter = listed.productName, listed.meterName
-    if listed.type != "Consumption" or not listed.retailPrice:
+    product, meter = listed.product_name, listed.meter_name
+    if listed.type != "Consumption" or not listed.retail_price:
         return None
     if product in _PRODUCTS:
         part = next((item for text, item in _PARTS.items() if meter.endswith(text)), None)
@@ -147,6 +154,6 @@ def _recognize(listed: _ListedPrice) -> tuple[CloudItem, str] | None:
         size_gib = RULES["premium-ssd", None].tiers[_TIERS.index(tier[1])][0]
         return "disk", f"premium-ssd {size_gib}"
     words = ("Windows", "Spot", "Low Priority")
-    if any(word in f"{product} {meter} {listed.skuName}" for word in words):
+    if any(word in f"{product} {meter} {listed.sku_name}" for word in words):
         return None
-    return "machine", listed.armSkuName
+    return "machine", listed.arm_sku_name
