@@ -110,7 +110,9 @@ def test_no_answer_is_written_through_a_folder_that_is_a_link(tmp_path: Path) ->
     assert (tmp_path / "elsewhere/answer.json").read_text() == "before"
 
 
-@pytest.mark.parametrize("name", [b"\x1b[2J\x07", b"\xff\xfe\xc2\x9b"])
+NAME = b"\x1b[2J\x07 \xff\xfe\xc2\x9b"  # escapes, and bytes that are no UTF-8
+
+
 @pytest.mark.parametrize(
     "call",
     [
@@ -126,9 +128,9 @@ def test_no_answer_is_written_through_a_folder_that_is_a_link(tmp_path: Path) ->
     ],
 )
 def test_a_name_of_a_folder_controls_no_terminal_and_may_be_any_bytes(
-    tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes], name: bytes, call: str
+    tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes], call: str
 ) -> None:
-    run = tmp_path / os.fsdecode(name)
+    run = tmp_path / os.fsdecode(NAME)
     (run / "nothing").mkdir(parents=True)
     (run / "result.json").write_text(synthetic_run()[0].model_dump_json())
     (run / "request.yaml").write_text(yaml.safe_dump(REQUESTED))
