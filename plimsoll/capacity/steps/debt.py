@@ -9,7 +9,7 @@ here were tried.
 import math
 from collections.abc import Sequence
 from itertools import pairwise
-from statistics import median
+from statistics import linear_regression, median
 from typing import NamedTuple
 
 from plimsoll import words
@@ -24,7 +24,8 @@ FILLED_SHARE = 0.8  # share of its limit from which on a log counts as filled
 ADAPTS_SHARE = 0.5
 WAVE_SHARE = 0.1  # rises and falls of less than this share of the limit are no wave
 LASTS_S = 86_400.0  # a log that takes longer to fill lends nothing worth mentioning
-# Nor does one whose operations leave fewer page writes for later: they change the same few pages
+# Nor does one whose operations put off at most `GROWTH_MAX` of their I/Os, since they change the
+# same few pages; where I/Os are not counted, at most so many page writes for each operation
 PAGES_LEAST = 0.01
 BALANCE_S = 10.0  # growth of a filling log is looked at over so long
 
@@ -81,19 +82,32 @@ def measure_growth(
         waves=count_waves([debt.owed_bytes / debt.limit_bytes for debt in debts]),
         judged=judged,
     )
-    each = _count_pages_per_operation(first, last, growth, operations_per_s)
-    return growth.model_copy(update={"pages_per_operation": each})
+    if not operations_per_s:
+        return growth
+    operations = operations_per_s * growth.interval_s
+    ios = None if first.ios is None or last.ios is None else max(0, last.ios - first.ios)
+    return growth.model_copy(
+        update={
+            "pages_per_operation": _count_pages_per_operation(readings, growth, operations_per_s),
+            "ios_per_operation": None if ios is None else ios / operations,
+        }
+    )
 
 
 def _count_pages_per_operation(
-    first: WriteDebt, last: WriteDebt, growth: DebtGrowth, operations_per_s: float | None
+    readings: Sequence[TimedDebt], growth: DebtGrowth, operations_per_s: float
 ) -> float | None:
-    """Return the greater of what the window added, and of what is owed once for each full log."""
-    if first.owed_pages is None or last.owed_pages is None or not operations_per_s:
+    """Return the greater of what the window added, and of what is owed once for each full log.
+
+    What it added is the least-squares slope over all readings: a page cleaner takes hundreds of
+    pages at once, so the difference of two readings is mostly chance.
+    """
+    timed = [(r.at_s, float(r.debt.owed_pages)) for r in readings if r.debt.owed_pages is not None]
+    if len(timed) < len(readings):
         return None
-    added = max(0, last.owed_pages - first.owed_pages) / growth.interval_s
     lasts = lasts_s(growth)
-    return max(added, last.owed_pages / lasts if lasts else 0.0) / operations_per_s
+    added = linear_regression(*zip(*timed, strict=True)).slope
+    return max(0.0, added, timed[-1][1] / lasts if lasts else 0.0) / operations_per_s
 
 
 def _sum_lent(debts: Sequence[WriteDebt]) -> int:
@@ -159,11 +173,19 @@ def lasts_s(debt: DebtGrowth) -> float | None:
 
 
 def is_lent(debt: DebtGrowth) -> bool:
-    """Return whether a window measured what the log lends: it filled, and held no whole wave."""
+    """Return whether a window measured what the log lends: it filled, and held no whole wave.
+
+    What is lent is I/Os. A window whose operations took c I/Os each and left p page writes for
+    later would have taken c + p without the log, so it claims too much by p / c at most.
+    """
     lasts = lasts_s(debt)
     if lasts is None or lasts > LASTS_S or debt.waves or compute_growth(debt) <= GROWTH_MAX:
         return False
-    return debt.pages_per_operation is None or debt.pages_per_operation >= PAGES_LEAST
+    if debt.pages_per_operation is None:
+        return True
+    if debt.ios_per_operation is None:
+        return debt.pages_per_operation >= PAGES_LEAST
+    return debt.pages_per_operation > GROWTH_MAX * debt.ios_per_operation
 
 
 def describe_outgrown(debt: DebtGrowth | None) -> str | None:

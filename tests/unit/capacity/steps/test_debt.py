@@ -221,6 +221,37 @@ def test_changes_of_the_same_few_pages_lend_nothing() -> None:
     assert is_lent(many)
 
 
+def measure_pages(pages: list[int], ios_each_s: int | None) -> DebtGrowth:
+    """A window with a reading a second, whose log grows by all that is written to it."""
+    readings = []
+    for second, owed in enumerate(pages):
+        ios = None if ios_each_s is None else ios_each_s * second
+        debt = reading(second, 1_000 * second).debt
+        readings.append(TimedDebt(second, debt.model_copy(update={"owed_pages": owed, "ios": ios})))
+    found = measure_growth(readings, judged=True, operations_per_s=1_000)
+    assert found is not None
+    return found
+
+
+def test_page_writes_put_off_are_held_against_the_ios_of_the_window() -> None:
+    """A full log lasts 100 s: 60 pages a second are owed for it, for 1,000 operations."""
+    owed = [6_000] * 5
+    assert measure_pages(owed, 2_500).pages_per_operation == pytest.approx(0.06)
+    assert measure_pages(owed, 2_500).ios_per_operation == pytest.approx(2.5)
+    assert not is_lent(measure_pages(owed, 2_500))  # 2.4 % of its I/Os
+    assert is_lent(measure_pages(owed, 1_500))  # 4 %
+    assert is_lent(measure_pages(owed, None))  # not known to be few
+
+
+def test_what_a_page_cleaner_takes_at_once_is_no_growth_of_dirty_pages() -> None:
+    """It takes 300 of 400 pages each two seconds; the window begins after it and ends before."""
+    waves = [100 + 150 * (second % 2) for second in range(10)]
+    assert waves[-1] - waves[0] == 150
+    assert not is_lent(measure_pages(waves, 400))
+    rising = [100 + 40 * second for second in range(10)]
+    assert is_lent(measure_pages(rising, 400))
+
+
 def test_ripples_of_a_page_cleaner_are_no_growth() -> None:
     """It wakes each second; the window begins after it, and ends before."""
     ripples = [reading(s / 5, 100 + 200 * (s % 5), written=200 * s) for s in range(20)]

@@ -158,6 +158,7 @@ MARIADB = {
     "Innodb_checkpoint_max_age": 100,
     "Innodb_lsn_current": 4000,
 }
+IOS = {"Innodb_data_reads": 100, "Innodb_data_writes": 200, "Innodb_log_writes": 300}
 MYSQL = {
     "Innodb_redo_log_current_lsn": 1600,
     "Innodb_redo_log_checkpoint_lsn": 1000,
@@ -174,6 +175,14 @@ MYSQL = {
             WriteDebt(owed_bytes=75, limit_bytes=100, written_bytes=4000, owed_pages=8),
         ),
         (MYSQL, WriteDebt(owed_bytes=600, limit_bytes=1000, written_bytes=1600)),
+        (  # MariaDB counts writes of its log apart
+            MARIADB | IOS,
+            WriteDebt(owed_bytes=75, limit_bytes=100, written_bytes=4000, ios=600),
+        ),
+        (
+            MYSQL | IOS | {"Innodb_os_log_fsyncs": 90},
+            WriteDebt(owed_bytes=600, limit_bytes=1000, written_bytes=1600, ios=300),
+        ),
         (MARIADB | {"Innodb_checkpoint_max_age": 0}, None),
         ({"Innodb_lsn_current": 4000}, None),  # MySQL before 8.0.30 reports no checkpoint
     ],
