@@ -24,6 +24,8 @@ FILLED_SHARE = 0.8  # share of its limit from which on a log counts as filled
 ADAPTS_SHARE = 0.5
 WAVE_SHARE = 0.1  # rises and falls of less than this share of the limit are no wave
 LASTS_S = 86_400.0  # a log that takes longer to fill lends nothing worth mentioning
+# I/Os of purging a transaction: its page is read, if it has left the buffer pool, and written again
+PURGE_IOS = 2
 # Nor does one whose operations put off at most `GROWTH_MAX` of their I/Os, since they change the
 # same few pages; where I/Os are not counted, at most so many page writes for each operation
 PAGES_LEAST = 0.01
@@ -90,6 +92,7 @@ def measure_growth(
         update={
             "pages_per_operation": _count_pages_per_operation(readings, growth, operations_per_s),
             "ios_per_operation": None if ios is None else ios / operations,
+            "unpurged_per_s": _fit_slope([(r.at_s, r.debt.unpurged) for r in readings]),
         }
     )
 
@@ -102,12 +105,19 @@ def _count_pages_per_operation(
     What it added is the least-squares slope over all readings: a page cleaner takes hundreds of
     pages at once, so the difference of two readings is mostly chance.
     """
-    timed = [(r.at_s, float(r.debt.owed_pages)) for r in readings if r.debt.owed_pages is not None]
-    if len(timed) < len(readings):
+    owed, lasts = readings[-1].debt.owed_pages, lasts_s(growth)
+    added = _fit_slope([(r.at_s, r.debt.owed_pages) for r in readings])
+    if owed is None or added is None:
         return None
-    lasts = lasts_s(growth)
-    added = linear_regression(*zip(*timed, strict=True)).slope
-    return max(0.0, added, timed[-1][1] / lasts if lasts else 0.0) / operations_per_s
+    return max(0.0, added, owed / lasts if lasts else 0.0) / operations_per_s
+
+
+def _fit_slope(timed: Sequence[tuple[float, int | None]]) -> float | None:
+    """Return the least-squares slope of readings over seconds; None if one is missing."""
+    known = [(at_s, float(value)) for at_s, value in timed if value is not None]
+    if len(known) < len(timed):
+        return None
+    return linear_regression(*zip(*known, strict=True)).slope
 
 
 def _sum_lent(debts: Sequence[WriteDebt]) -> int:
@@ -245,6 +255,9 @@ def describe_debt(steps: Sequence[Step]) -> str | None:
         grew = "did not grow"
         if growth > 0:
             grew = f"grew by at most {words.percent(growth)} of what was written"
+        put_off = [share for share in map(_count_put_off_share, debts) if share is not None]
+        if growth > GROWTH_MAX and put_off:
+            grew += f" (page writes put off: {words.percent(max(put_off))} of the I/Os)"
         return (
             f"write debt was read: in the windows of the answer it {grew}, and the log was at least"
             f" {words.percent(level)} full when they began"
@@ -255,6 +268,39 @@ def describe_debt(steps: Sequence[Step]) -> str | None:
     return (
         "write debt cannot be read, but throughput comes in waves of about"
         f" {words.duration(round(median(waves)))}: a window has to hold several of them"
+    )
+
+
+def _count_put_off_share(debt: DebtGrowth) -> float | None:
+    """Return the page writes that a window put off, as a share of its I/Os; None if unknown."""
+    if debt.pages_per_operation is None or not debt.ios_per_operation:
+        return None
+    return debt.pages_per_operation / debt.ios_per_operation
+
+
+def describe_purge(steps: Sequence[Step]) -> str | None:
+    """Say that the purge of old row versions fell behind in the windows of an answer.
+
+    Nothing limits how far, so no window is judged by it. None if it kept up, or is not known.
+    """
+    behind = [
+        (step.debt.unpurged_per_s, step.debt.ios_per_operation * step.throughput_ops_per_second)
+        for step in steps
+        if step.debt is not None
+        and step.debt.unpurged_per_s is not None
+        and step.debt.ios_per_operation
+        and step.throughput_ops_per_second
+    ]
+    if not behind:
+        return None
+    share = median(PURGE_IOS * each_s / ios_per_s for each_s, ios_per_s in behind)
+    if share <= GROWTH_MAX:
+        return None
+    each_s = median(each_s for each_s, _ in behind)
+    return (
+        f"the purge of old row versions fell behind by {words.rate(each_s)} transactions a second"
+        f" in the windows of the answer, which puts off up to {words.percent(share)} of the I/Os:"
+        " limits.soak_s shows what lasts"
     )
 
 

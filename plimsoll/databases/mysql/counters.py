@@ -5,7 +5,7 @@ import time
 from plimsoll import words
 from plimsoll.databases.connecting import use_connection
 from plimsoll.databases.mysql.session import ELSEWHERE, Connection, connect, execute
-from plimsoll.databases.mysql.watching import LOG_NAMES, find_write_debt
+from plimsoll.databases.mysql.watching import HISTORY, LOG_NAMES, find_write_debt
 from plimsoll.errors import PlimsollError
 from plimsoll.model.engine.asked import EngineTarget
 from plimsoll.model.judging.debt import WriteDebt
@@ -16,7 +16,6 @@ from plimsoll.model.run.results import ServerFigures, ServerWaits
 IDLE_THREADS = 3  # Plimsoll's own, and those that the server or RDS runs by itself
 # Transactions in the history list that a load is left with at most, one or two I/Os for each
 PURGED = 500
-HISTORY = "Innodb_history_list_length"  # MariaDB
 EXECUTED = "Com_stmt_execute"  # executions of prepared statements, which is what the engine sends
 
 COUNTERS = (

@@ -34,6 +34,7 @@ _REDO_LOG = (  # MySQL, from 8.0.30 on
 )
 _DIRTY_PAGES = "Innodb_buffer_pool_pages_dirty"
 LOG_NAMES = (*_CHECKPOINT, *_REDO_LOG)
+HISTORY = "Innodb_history_list_length"  # MariaDB
 _DATA_IOS = ("Innodb_data_reads", "Innodb_data_writes")
 # Counted only where `Innodb_data_writes` counts writes of the log, too: not by MariaDB from 10.8 on
 _LOG_FSYNCS = "Innodb_os_log_fsyncs"
@@ -45,6 +46,7 @@ _NAMES = (
     *_DATA_IOS,
     _LOG_FSYNCS,
     _LOG_WRITES,
+    HISTORY,
 )
 
 
@@ -88,7 +90,7 @@ def find_write_debt(values: Mapping[str, int]) -> WriteDebt | None:
     Returns:
         None if the server does not report it.
     """
-    pages, ios = values.get(_DIRTY_PAGES), _count_ios(values)
+    pages, ios, unpurged = values.get(_DIRTY_PAGES), _count_ios(values), values.get(HISTORY)
     age, age_max, written = (values.get(name) for name in _CHECKPOINT)
     if age is not None and age_max and written is not None:
         return WriteDebt(
@@ -97,6 +99,7 @@ def find_write_debt(values: Mapping[str, int]) -> WriteDebt | None:
             written_bytes=written,
             owed_pages=pages,
             ios=ios,
+            unpurged=unpurged,
         )
     written, checkpoint, capacity = (values.get(name) for name in _REDO_LOG)
     if written is None or checkpoint is None or not capacity:
@@ -107,6 +110,7 @@ def find_write_debt(values: Mapping[str, int]) -> WriteDebt | None:
         written_bytes=written,
         owed_pages=pages,
         ios=ios,
+        unpurged=unpurged,
     )
 
 

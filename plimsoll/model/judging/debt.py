@@ -27,6 +27,8 @@ class WriteDebt(Model):
     owed_pages: Annotated[int, Field(ge=0)] | None = None
     # I/Os of the server on its storage since it started; None if unknown
     ios: Annotated[int, Field(ge=0)] | None = None
+    # Transactions whose old row versions are not purged yet; None if unknown
+    unpurged: Annotated[int, Field(ge=0)] | None = None
 
 
 class DebtGrowth(Model):
@@ -44,5 +46,7 @@ class DebtGrowth(Model):
     # Pages whose writing each operation left for later, once the log is full; None if unknown
     pages_per_operation: Annotated[float, Field(ge=0)] | None = None
     ios_per_operation: Annotated[float, Field(ge=0)] | None = None  # None if unknown
+    # Transactions a second by which the purge fell behind; negative if it caught up
+    unpurged_per_s: float | None = None  # None if unknown
     # False for steps whose latency others are compared with: nothing fills the log before them
     judged: bool

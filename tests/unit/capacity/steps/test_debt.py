@@ -13,6 +13,7 @@ from plimsoll.capacity.steps.debt import (
     count_windows_for_wave,
     describe_debt,
     describe_outgrown,
+    describe_purge,
     is_filled,
     is_lent,
     is_only_filling,
@@ -278,3 +279,22 @@ def test_a_load_that_fails_while_debt_is_paid_is_tried_again_with_a_longer_windo
     settled = step(2, grown(80_000, 79_000)).model_copy(update={"clients": 2, "window_factor": 2})
     judged = judge([light, slow, settled], ONCE, "clients")
     assert judged.steps[1].passed
+
+
+def test_an_answer_says_if_page_writes_were_put_off_and_if_the_purge_fell_behind() -> None:
+    grew = grown(0, 30_000).model_copy(
+        update={"pages_per_operation": 0.01, "ios_per_operation": 2.0, "unpurged_per_s": 10.0}
+    )
+    answer = [step(2, grew)] * 3  # 200 operations and 400 I/Os a second
+    assert describe_debt(answer) == (
+        "write debt was read: in the windows of the answer it grew by at most 50 % of what was"
+        " written (page writes put off: 0.5 % of the I/Os), and the log was at least 0 % full when"
+        " they began"
+    )
+    assert describe_purge(answer) == (
+        "the purge of old row versions fell behind by 10.0 transactions a second in the windows of"
+        " the answer, which puts off up to 5 % of the I/Os: limits.soak_s shows what lasts"
+    )
+    kept_up = grew.model_copy(update={"unpurged_per_s": 5.0})
+    assert describe_purge([*answer, *[step(2, kept_up)] * 4]) is None
+    assert describe_purge([step(2, grown(0, 30_000))]) is None

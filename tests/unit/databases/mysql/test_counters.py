@@ -178,6 +178,10 @@ MYSQL = {
             MARIADB | {"Innodb_buffer_pool_pages_dirty": 8},
             WriteDebt(owed_bytes=75, limit_bytes=100, written_bytes=4000, owed_pages=8),
         ),
+        (
+            MARIADB | {"Innodb_history_list_length": 7},
+            WriteDebt(owed_bytes=75, limit_bytes=100, written_bytes=4000, unpurged=7),
+        ),
         (MYSQL, WriteDebt(owed_bytes=600, limit_bytes=1000, written_bytes=1600)),
         (  # MariaDB counts writes of its log apart
             MARIADB | IOS,
