@@ -87,12 +87,15 @@ def measure_growth(
     if not operations_per_s:
         return growth
     operations = operations_per_s * growth.interval_s
+    unpurged_per_s = _fit_slope([(r.at_s, r.debt.unpurged) for r in readings])
     ios = None if first.ios is None or last.ios is None else max(0, last.ios - first.ios)
     return growth.model_copy(
         update={
             "pages_per_operation": _count_pages_per_operation(readings, growth, operations_per_s),
             "ios_per_operation": None if ios is None else ios / operations,
-            "unpurged_per_s": _fit_slope([(r.at_s, r.debt.unpurged) for r in readings]),
+            "unpurged_per_operation": None
+            if unpurged_per_s is None
+            else unpurged_per_s / operations_per_s,
         }
     )
 
@@ -224,7 +227,20 @@ def is_only_filling(step: Step) -> bool:
 
 def is_repaying(debt: DebtGrowth | None) -> bool:
     """Return whether a window wrote back much of what the filling left, and so shows too little."""
-    return debt is not None and debt.judged and not debt.waves and compute_growth(debt) < -PAID_MAX
+    if debt is None or not debt.judged or debt.waves:
+        return False
+    purged = -(_count_unpurged_share(debt) or 0.0)
+    return compute_growth(debt) < -PAID_MAX or purged > PAID_MAX
+
+
+def _count_unpurged_share(debt: DebtGrowth) -> float | None:
+    """Return what purging would have taken that a window put off, as a share of its I/Os.
+
+    Negative if the purge caught up; None if unknown.
+    """
+    if debt.unpurged_per_operation is None or not debt.ios_per_operation:
+        return None
+    return PURGE_IOS * debt.unpurged_per_operation / debt.ios_per_operation
 
 
 def count_windows_for_wave(step: Step) -> int | None:
@@ -283,24 +299,13 @@ def describe_purge(steps: Sequence[Step]) -> str | None:
 
     Nothing limits how far, so no window is judged by it. None if it kept up, or is not known.
     """
-    behind = [
-        (step.debt.unpurged_per_s, step.debt.ios_per_operation * step.throughput_ops_per_second)
-        for step in steps
-        if step.debt is not None
-        and step.debt.unpurged_per_s is not None
-        and step.debt.ios_per_operation
-        and step.throughput_ops_per_second
-    ]
-    if not behind:
+    shares = [_count_unpurged_share(step.debt) for step in steps if step.debt is not None]
+    known = [share for share in shares if share is not None]
+    if not known or median(known) <= GROWTH_MAX:
         return None
-    share = median(PURGE_IOS * each_s / ios_per_s for each_s, ios_per_s in behind)
-    if share <= GROWTH_MAX:
-        return None
-    each_s = median(each_s for each_s, _ in behind)
     return (
-        f"the purge of old row versions fell behind by {words.rate(each_s)} transactions a second"
-        f" in the windows of the answer, which puts off up to {words.percent(share)} of the I/Os:"
-        " limits.soak_s shows what lasts"
+        "the purge of old row versions fell behind in the windows of the answer, which puts off up"
+        f" to {words.percent(median(known))} of the I/Os: limits.soak_s shows what lasts"
     )
 
 

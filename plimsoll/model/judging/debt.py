@@ -46,7 +46,7 @@ class DebtGrowth(Model):
     # Pages whose writing each operation left for later, once the log is full; None if unknown
     pages_per_operation: Annotated[float, Field(ge=0)] | None = None
     ios_per_operation: Annotated[float, Field(ge=0)] | None = None  # None if unknown
-    # Transactions a second by which the purge fell behind; negative if it caught up
-    unpurged_per_s: float | None = None  # None if unknown
+    # Transactions for each operation by which the purge fell behind; negative if it caught up
+    unpurged_per_operation: float | None = None  # None if unknown
     # False for steps whose latency others are compared with: nothing fills the log before them
     judged: bool

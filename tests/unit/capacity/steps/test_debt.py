@@ -270,6 +270,8 @@ def test_a_load_that_fails_while_debt_is_paid_is_tried_again_with_a_longer_windo
     assert is_repaying(paid)
     assert not is_repaying(grown(80_000, 70_000))
     assert not is_repaying(grown(80_000, 50_000, judged=False))
+    purged = {"ios_per_operation": 2.0, "unpurged_per_operation": -0.3}
+    assert is_repaying(grown(80_000, 80_000).model_copy(update=purged))  # 30 % of the I/Os
     search = StepsSearch(clients=(1, 2, 4))
     light = step(1, None, purpose="baseline")
     slow = step(2, paid, us=50_000).model_copy(update={"clients": 2})
@@ -283,18 +285,20 @@ def test_a_load_that_fails_while_debt_is_paid_is_tried_again_with_a_longer_windo
 
 def test_an_answer_says_if_page_writes_were_put_off_and_if_the_purge_fell_behind() -> None:
     grew = grown(0, 30_000).model_copy(
-        update={"pages_per_operation": 0.01, "ios_per_operation": 2.0, "unpurged_per_s": 10.0}
-    )
-    answer = [step(2, grew)] * 3  # 200 operations and 400 I/Os a second
+        update={
+            "pages_per_operation": 0.01, "ios_per_operation": 2.0, "unpurged_per_operation": 0.05,
+        }
+    )  # fmt: skip
+    answer = [step(2, grew)] * 3
     assert describe_debt(answer) == (
         "write debt was read: in the windows of the answer it grew by at most 50 % of what was"
         " written (page writes put off: 0.5 % of the I/Os), and the log was at least 0 % full when"
         " they began"
     )
     assert describe_purge(answer) == (
-        "the purge of old row versions fell behind by 10.0 transactions a second in the windows of"
-        " the answer, which puts off up to 5 % of the I/Os: limits.soak_s shows what lasts"
+        "the purge of old row versions fell behind in the windows of the answer, which puts off up"
+        " to 5 % of the I/Os: limits.soak_s shows what lasts"
     )
-    kept_up = grew.model_copy(update={"unpurged_per_s": 5.0})
+    kept_up = grew.model_copy(update={"unpurged_per_operation": 0.025})
     assert describe_purge([*answer, *[step(2, kept_up)] * 4]) is None
     assert describe_purge([step(2, grown(0, 30_000))]) is None
