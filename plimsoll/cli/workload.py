@@ -7,6 +7,8 @@ import os
 import re
 import time
 from collections import defaultdict
+from contextlib import ExitStack
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,8 +25,9 @@ from plimsoll.load_line.options import PASSWORD
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from plimsoll.model.engine.asked import EngineTarget
     from plimsoll.model.run.statements_seen import StatementsSeen
-    from plimsoll.workload.derive.derived import Derived
+    from plimsoll.workload.derive.derived import Derived, Transactions
 
 
 # Output of `plimsoll workload derive`.
@@ -49,13 +52,20 @@ def print_derived(derived: Derived, seen: StatementsSeen, out: Path | None) -> N
             one.name,
             words.percent(one.calls / total),
             *rate,
-            words.latency(1e6 * one.time_s / one.calls),
+            words.latency(1e6 * one.time_s / one.calls if derived.time_s else None),
             str(sum(times for _, times in one.statements)),
         )
     print_figures(console, table)
+    if seen.interval_s and seen.busiest_minute:
+        busiest, mean = seen.busiest_minute / 60, derived.calls / seen.interval_s
+        console.print(
+            f"\n{words.rate(mean)} statements/s on average, {words.rate(busiest)} in the busiest"
+            " minute."
+        )
+    of_time = f" and {words.percent(derived.share_of_time)} of the time in the server"
     console.print(
-        f"\nIt covers {words.percent(derived.share_of_calls)} of the calls and"
-        f" {words.percent(derived.share_of_time)} of the time in the server."
+        f"\nIt covers {words.percent(derived.share_of_calls)} of the calls"
+        f"{of_time if derived.time_s else ''}."
     )
     for note in derived.notes:
         console.print(f"- {note}")
@@ -121,8 +131,8 @@ def _print_left_out(derived: Derived, console: Console) -> None:
     console.print("\nLeft out:")
     for (statement, why), (calls, time_s) in list(alike.items())[:LEFT_OUT_SHOWN]:
         of_calls = words.percent(calls / derived.calls if derived.calls else None)
-        of_time = words.percent(time_s / derived.time_s if derived.time_s else None)
-        console.print(f"- {of_calls} of the calls, {of_time} of the time: {statement}: {why}")
+        of_time = f", {words.percent(time_s / derived.time_s)} of the time" if derived.time_s else ""
+        console.print(f"- {of_calls} of the calls{of_time}: {statement}: {why}")
     if len(alike) > LEFT_OUT_SHOWN:
         console.print(f"- {len(alike) - LEFT_OUT_SHOWN} more, listed by --json")
 
@@ -192,6 +202,39 @@ def command() -> None:
     help="Latency limit of the request, in p99: 20ms, or of one operation.",
 )
 @click.option(
+    "--log",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Read the statements from this file rather than from the server's statistics: a slow log or"
+    " general log of MySQL or MariaDB, PostgreSQL's log, pt-query-digest's JSON, or a dump of"
+    " statement statistics as CSV. Its tables are those of DSN, or of --schema.",
+)
+@click.option(
+    "--schema",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="With --log, and without DSN: the tables, as `mysqldump --no-data` or `pg_dump -s` writes"
+    " them.",
+)
+@click.option(
+    "--threshold",
+    metavar="TIME",
+    help="With --log: the duration from which statements were logged; 0s if all were. Default:"
+    " judged by the log.",
+)
+@click.option(
+    "--one-in",
+    type=click.IntRange(1, 1_000_000),
+    help="With --log: one in so many statements was logged (log_slow_rate_limit). Default: what the"
+    " log or the server says.",
+)
+@click.option(
+    "--transactions",
+    type=click.Choice(["none", "seen"]),
+    default="seen",
+    show_default=True,
+    help="Whether the transactions that a log or the server's history shows become operations; with"
+    " `none` each statement is an operation by itself.",
+)
+@click.option(
     "--for",
     "for_text",
     metavar="TIME",
@@ -215,6 +258,11 @@ def derive_verb(
     out: Path | None,
     request: Path | None,
     limits: tuple[str, ...],
+    log: Path | None,
+    schema: Path | None,
+    threshold: str | None,
+    one_in: int | None,
+    transactions: Transactions,
     for_text: str | None,
     tables: str | None,
     writes: bool,
@@ -227,29 +275,36 @@ def derive_verb(
 
     MySQL and MariaDB count statements in performance_schema, PostgreSQL in pg_stat_statements.
     Neither keeps values, so the workload contains none of your data; guesses in their place are
-    listed.
+    listed. Where a server counts none, --log reads its log, of which no value is kept either.
     """
-    from plimsoll.databases.observing import combine_looks, look_repeatedly, open_statements
     from plimsoll.databases.trying import open_trial
     from plimsoll.model.request.dsn import FORM, parse_dsn
     from plimsoll.model.request.quantities import parse_duration_s
     from plimsoll.workload.derive.derived import derive
     from plimsoll.workload.derive.document import dump_document
 
-    if dsn is None:
-        raise UsageError(f"DSN: is missing; the form is {FORM}; or set PLIMSOLL_DSN")
-    target = parse_dsn(dsn, option="DSN", password=os.environ.get(PASSWORD, ""))
+    if schema is not None and dsn is not None:
+        raise UsageError("--schema: the tables are those of DSN; give one of them")
+    if dsn is None and (log is None or schema is None):
+        beside = "; with --log, --schema can stand in for it" if log else ""
+        raise UsageError(f"DSN: is missing; the form is {FORM}; or set PLIMSOLL_DSN{beside}")
+    target = parse_dsn(dsn, option="DSN", password=os.environ.get(PASSWORD, "")) if dsn else None
     for_s = parse_duration_s(for_text, "--for") if for_text else 0.0
-    if for_s > FOR_MOST_S:
-        raise UsageError("--for: a day at most")
+    _refuse_options(log=log, schema=schema, threshold=threshold, one_in=one_in, for_s=for_s)
     _refuse_impossible_files(out, request, limits)
     only = [name.strip() for name in (tables or "").split(",") if name.strip()]
-    with open_statements(target) as reader:
-        looks = look_repeatedly(reader, for_s, time.sleep) if for_s else [reader.look()]
-        seen = combine_looks(reader, target, looks)
-    name = out.name.removesuffix(".yaml") if out else "derived"
-    with open_trial(target) as trial:
-        derived = derive(seen, name=name, writes=writes, only=only, trial=trial)
+    threshold_s = parse_duration_s(threshold, "--threshold") if threshold else None
+    with ExitStack() as stack:
+        if log is not None:
+            source = _open_log(stack, target, log, schema, threshold_s, one_in)
+        elif target is not None:
+            source = _watch(target, for_s)
+        trial = stack.enter_context(open_trial(source.target))
+        seen = source.seen
+        name = out.name.removesuffix(".yaml") if out else "derived"
+        derived = derive(
+            seen, name=name, writes=writes, only=only, trial=trial, transactions=transactions
+        )
     text = dump_document(derived.document)
     notes: tuple[str, ...] = ()
     if out is not None:
@@ -267,6 +322,92 @@ def derive_verb(
         click.echo(f"- {note}", err=True)
     if request is not None:
         click.echo(f"{request}: plimsoll run {request} --local", err=True)
+
+
+@dataclass(frozen=True)
+class _Source:
+    """The statements and tables, and the server that tries statements."""
+
+    seen: StatementsSeen
+    target: EngineTarget
+
+
+def _watch(target: EngineTarget, for_s: float) -> _Source:
+    """Read a server's statement statistics."""
+    from plimsoll.databases.observing import combine_looks, look_repeatedly, open_statements
+
+    with open_statements(target) as reader:
+        looks = look_repeatedly(reader, for_s, time.sleep) if for_s else [reader.look()]
+        return _Source(combine_looks(reader, target, looks), target)
+
+
+def _open_log(
+    stack: ExitStack,
+    target: EngineTarget | None,
+    log: Path,
+    schema: Path | None,
+    threshold_s: float | None,
+    one_in: int | None,
+) -> _Source:
+    """Read a log, with the tables of a server or of a schema's dump."""
+    from plimsoll.databases.observing import describe_tables, open_tables
+    from plimsoll.local.databases.dumped_schema import load_schema
+    from plimsoll.workload.logs.reading import read_log
+    from plimsoll.workload.logs.rows import guess_rows
+
+    if target is not None:
+        with open_tables(target) as reader:
+            settings = reader.log_settings()
+            read = read_log(
+                log,
+                database=target.database,
+                server_settings=settings,
+                threshold_s=threshold_s,
+                one_in=one_in,
+            )
+            if read.protocol != target.protocol:
+                raise UsageError(f"--log: a {read.kind} is not of the server of DSN")
+            texts = [digest.text for digest in read.digests]
+            return _Source(read.combine(describe_tables(reader, target, texts)), target)
+    read = read_log(log, threshold_s=threshold_s, one_in=one_in)
+    if schema is None:
+        raise UsageError("--schema: is missing")
+    made = stack.enter_context(load_schema(schema, read.protocol))
+    with open_tables(made.target) as reader:
+        texts = [digest.text for digest in read.digests]
+        like = describe_tables(reader, made.target, texts)
+        like = like.model_copy(
+            update={
+                "server": made.server or like.server,
+                "database": read.database if read.protocol == "mysql" else like.database,
+            }
+        )
+        seen = guess_rows(read.combine(like), reader.next_numbers())
+    return _Source(seen.model_copy(update={"notes": (*seen.notes, *made.notes)}), made.target)
+
+
+def _refuse_options(
+    *,
+    log: Path | None,
+    schema: Path | None,
+    threshold: str | None,
+    one_in: int | None,
+    for_s: float,
+) -> None:
+    """Refuse options that do not go together.
+
+    Raises:
+        UsageError: They do not.
+    """
+    if for_s > FOR_MOST_S:
+        raise UsageError("--for: a day at most")
+    if log is not None and for_s:
+        raise UsageError("--for: is for a server's statistics; --log has its own time")
+    if log is None:
+        given = {"--schema": schema, "--threshold": threshold, "--one-in": one_in}
+        for option, value in given.items():
+            if value is not None:
+                raise UsageError(f"{option}: is for the file of --log")
 
 
 def _refuse_impossible_files(

@@ -123,6 +123,9 @@ class TableReader(Protocol):
     def log_settings(self) -> dict[str, str]:
         """Return the server's settings of its logs, by name."""
 
+    def next_numbers(self) -> dict[str, int]:
+        """Return the next number of each table that numbers its rows and says so."""
+
 
 class StatementReader(TableReader, Protocol):
     """Reads a server's statement statistics as well."""

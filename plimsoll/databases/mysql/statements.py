@@ -65,6 +65,10 @@ _TABLES = """
 SELECT table_name FROM information_schema.tables
  WHERE table_schema = %s AND table_type = 'BASE TABLE' ORDER BY table_name LIMIT 5000
 """
+_NEXT_NUMBERS = """
+SELECT table_name, auto_increment FROM information_schema.tables
+ WHERE table_schema = %s AND auto_increment IS NOT NULL
+"""
 _LOG_SETTINGS = """
 SHOW GLOBAL VARIABLES WHERE Variable_name IN ('long_query_time', 'log_slow_rate_limit',
   'slow_query_log', 'log_slow_filter', 'min_examined_row_limit', 'log_slow_min_examined_row_limit')
@@ -123,6 +127,11 @@ class MySqlTables:
         return {
             str(name): str(value) for name, value in execute(self._connection, _LOG_SETTINGS)
         }
+
+    def next_numbers(self) -> dict[str, int]:
+        """Return the next number of each table with an AUTO_INCREMENT column."""
+        rows = execute(self._connection, _NEXT_NUMBERS, (self._database,))
+        return {str(name): int(number) for name, number in rows}
 
 
 class MySqlStatements(MySqlTables):

@@ -102,6 +102,10 @@ class PostgresTables:
         rows = execute(self._connection, _LOG_SETTINGS)
         return {str(name): str(value) for name, value in rows}
 
+    def next_numbers(self) -> dict[str, int]:
+        """Return nothing: pg_dump -s leaves the state of sequences out."""
+        return {}
+
     def _table(self, name: str) -> TableSeen:
         ((rows,),) = execute(
             self._connection,

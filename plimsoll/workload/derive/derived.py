@@ -14,6 +14,7 @@ from plimsoll.workload.derive.making import (
     Maker,
     Text,
     Trial,
+    find_key_skew,
     find_pool,
     find_replaced_rows,
     make_parameters,
@@ -292,9 +293,15 @@ def _write_document(
     tables, records = write_tables(known)
     pool = find_pool(seen, sent)
     constant = estimate_zipfian_constant(pool) if pool else None
-    notes = write_notes(
-        seen, found, known, made.groups, [_describe_skew(pool, constant), *maker.guesses]
-    )
+    drawn = _describe_skew(pool, constant)
+    if (by_keys := find_key_skew(seen, sent, maker.known)) is not None:
+        constant, calls = by_keys
+        how = f"by zipfian(constant={constant:g})" if constant else "alike"
+        drawn = (
+            f"rows are asked for {how}: with that as many of {calls:,} calls have a key of another"
+            " call as in the log"
+        )
+    notes = write_notes(seen, found, known, made.groups, [drawn, *maker.guesses])
     if maker.untried is not None:
         notes = (*notes, f"the statements were not tried on the server: {maker.untried}")
     heaviest_first = sorted(operations.items(), key=lambda item: -float(item[1]["weight"]))
