@@ -7,7 +7,7 @@ import os
 import re
 import time
 from collections import defaultdict
-from contextlib import ExitStack
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,11 +23,14 @@ from plimsoll.files import resolve_links, write_whole
 from plimsoll.load_line.options import PASSWORD
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
     from rich.console import Console
 
     from plimsoll.model.engine.asked import EngineTarget
     from plimsoll.model.run.statements_seen import StatementsSeen
     from plimsoll.workload.derive.derived import Derived, Transactions
+    from plimsoll.workload.logs.reading import LogSeen
 
 
 # Output of `plimsoll workload derive`.
@@ -131,7 +134,9 @@ def _print_left_out(derived: Derived, console: Console) -> None:
     console.print("\nLeft out:")
     for (statement, why), (calls, time_s) in list(alike.items())[:LEFT_OUT_SHOWN]:
         of_calls = words.percent(calls / derived.calls if derived.calls else None)
-        of_time = f", {words.percent(time_s / derived.time_s)} of the time" if derived.time_s else ""
+        of_time = (
+            f", {words.percent(time_s / derived.time_s)} of the time" if derived.time_s else ""
+        )
         console.print(f"- {of_calls} of the calls{of_time}: {statement}: {why}")
     if len(alike) > LEFT_OUT_SHOWN:
         console.print(f"- {len(alike) - LEFT_OUT_SHOWN} more, listed by --json")
@@ -204,8 +209,8 @@ def command() -> None:
 @click.option(
     "--log",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Read the statements from this file rather than from the server's statistics: a slow log or"
-    " general log of MySQL or MariaDB, PostgreSQL's log, pt-query-digest's JSON, or a dump of"
+    help="Read the statements from this file rather than from the server's statistics: a slow log"
+    " or general log of MySQL or MariaDB, PostgreSQL's log, pt-query-digest's JSON, or a dump of"
     " statement statistics as CSV. Its tables are those of DSN, or of --schema.",
 )
 @click.option(
@@ -278,29 +283,21 @@ def derive_verb(
     listed. Where a server counts none, --log reads its log, of which no value is kept either.
     """
     from plimsoll.databases.trying import open_trial
-    from plimsoll.model.request.dsn import FORM, parse_dsn
+    from plimsoll.model.request.dsn import parse_dsn
     from plimsoll.model.request.quantities import parse_duration_s
     from plimsoll.workload.derive.derived import derive
     from plimsoll.workload.derive.document import dump_document
 
-    if schema is not None and dsn is not None:
-        raise UsageError("--schema: the tables are those of DSN; give one of them")
-    if dsn is None and (log is None or schema is None):
-        beside = "; with --log, --schema can stand in for it" if log else ""
-        raise UsageError(f"DSN: is missing; the form is {FORM}; or set PLIMSOLL_DSN{beside}")
-    target = parse_dsn(dsn, option="DSN", password=os.environ.get(PASSWORD, "")) if dsn else None
     for_s = parse_duration_s(for_text, "--for") if for_text else 0.0
-    _refuse_options(log=log, schema=schema, threshold=threshold, one_in=one_in, for_s=for_s)
+    asked = _Asked(log, schema, threshold, one_in)
+    _refuse_options(dsn, asked, for_s=for_s)
+    target = parse_dsn(dsn, option="DSN", password=os.environ.get(PASSWORD, "")) if dsn else None
     _refuse_impossible_files(out, request, limits)
     only = [name.strip() for name in (tables or "").split(",") if name.strip()]
-    threshold_s = parse_duration_s(threshold, "--threshold") if threshold else None
-    with ExitStack() as stack:
-        if log is not None:
-            source = _open_log(stack, target, log, schema, threshold_s, one_in)
-        elif target is not None:
-            source = _watch(target, for_s)
-        trial = stack.enter_context(open_trial(source.target))
-        seen = source.seen
+    with (
+        _open_source(target, asked, for_s) as (seen, beside),
+        open_trial(beside) as trial,
+    ):
         name = out.name.removesuffix(".yaml") if out else "derived"
         derived = derive(
             seen, name=name, writes=writes, only=only, trial=trial, transactions=transactions
@@ -309,8 +306,8 @@ def derive_verb(
     notes: tuple[str, ...] = ()
     if out is not None:
         if request is not None:
-            asked, notes = make_request(derived, seen, out, request, limits)
-            write_whole(request, asked)
+            made, notes = make_request(derived, seen, out, request, limits)
+            write_whole(request, made)
         write_whole(out, text)
     if as_json:
         click.echo(format_derivation(derived, seen))
@@ -325,89 +322,114 @@ def derive_verb(
 
 
 @dataclass(frozen=True)
-class _Source:
-    """The statements and tables, and the server that tries statements."""
+class _Asked:
+    """The options of a log."""
 
-    seen: StatementsSeen
-    target: EngineTarget
+    log: Path | None
+    schema: Path | None
+    threshold: str | None
+    one_in: int | None
+
+    def read(
+        self, database: str | None = None, settings: Mapping[str, str] | None = None
+    ) -> LogSeen:
+        """Read the log."""
+        from plimsoll.model.request.quantities import parse_duration_s
+        from plimsoll.workload.logs.reading import read_log
+
+        if self.log is None:
+            raise UsageError("--log: is missing")
+        threshold_s = None
+        if self.threshold is not None:
+            none = self.threshold.strip() in {"0", "0s", "0ms"}
+            threshold_s = 0.0 if none else parse_duration_s(self.threshold, "--threshold")
+        return read_log(
+            self.log,
+            database=database,
+            server_settings=settings,
+            threshold_s=threshold_s,
+            one_in=self.one_in,
+        )
 
 
-def _watch(target: EngineTarget, for_s: float) -> _Source:
+@contextmanager
+def _open_source(
+    target: EngineTarget | None, asked: _Asked, for_s: float
+) -> Iterator[tuple[StatementsSeen, EngineTarget]]:
+    """Read the statements and tables; also gives the server that tries statements."""
+    if target is None:
+        with _read_log_of_schema(asked) as found:
+            yield found
+    elif asked.log is not None:
+        yield _read_log_of_server(target, asked), target
+    else:
+        yield _watch(target, for_s), target
+
+
+def _watch(target: EngineTarget, for_s: float) -> StatementsSeen:
     """Read a server's statement statistics."""
     from plimsoll.databases.observing import combine_looks, look_repeatedly, open_statements
 
     with open_statements(target) as reader:
         looks = look_repeatedly(reader, for_s, time.sleep) if for_s else [reader.look()]
-        return _Source(combine_looks(reader, target, looks), target)
+        return combine_looks(reader, target, looks)
 
 
-def _open_log(
-    stack: ExitStack,
-    target: EngineTarget | None,
-    log: Path,
-    schema: Path | None,
-    threshold_s: float | None,
-    one_in: int | None,
-) -> _Source:
-    """Read a log, with the tables of a server or of a schema's dump."""
+def _read_log_of_server(target: EngineTarget, asked: _Asked) -> StatementsSeen:
+    """Read a log, with the tables of the server that wrote it."""
+    from plimsoll.databases.observing import describe_tables, open_tables
+
+    with open_tables(target) as reader:
+        read = asked.read(target.database, reader.log_settings())
+        if read.protocol != target.protocol:
+            raise UsageError(f"--log: a {read.kind} is not one of the server of DSN")
+        texts = [digest.text for digest in read.digests]
+        return read.combine(describe_tables(reader, target, texts))
+
+
+@contextmanager
+def _read_log_of_schema(asked: _Asked) -> Iterator[tuple[StatementsSeen, EngineTarget]]:
+    """Read a log, with the tables of a schema's dump; also gives the server that has them."""
     from plimsoll.databases.observing import describe_tables, open_tables
     from plimsoll.local.databases.dumped_schema import load_schema
-    from plimsoll.workload.logs.reading import read_log
     from plimsoll.workload.logs.rows import guess_rows
 
-    if target is not None:
-        with open_tables(target) as reader:
-            settings = reader.log_settings()
-            read = read_log(
-                log,
-                database=target.database,
-                server_settings=settings,
-                threshold_s=threshold_s,
-                one_in=one_in,
-            )
-            if read.protocol != target.protocol:
-                raise UsageError(f"--log: a {read.kind} is not of the server of DSN")
-            texts = [digest.text for digest in read.digests]
-            return _Source(read.combine(describe_tables(reader, target, texts)), target)
-    read = read_log(log, threshold_s=threshold_s, one_in=one_in)
-    if schema is None:
+    if asked.schema is None:
         raise UsageError("--schema: is missing")
-    made = stack.enter_context(load_schema(schema, read.protocol))
-    with open_tables(made.target) as reader:
+    read = asked.read()
+    with (
+        load_schema(asked.schema, read.protocol) as made,
+        open_tables(made.target) as reader,
+    ):
         texts = [digest.text for digest in read.digests]
         like = describe_tables(reader, made.target, texts)
-        like = like.model_copy(
-            update={
-                "server": made.server or like.server,
-                "database": read.database if read.protocol == "mysql" else like.database,
-            }
-        )
-        seen = guess_rows(read.combine(like), reader.next_numbers())
-    return _Source(seen.model_copy(update={"notes": (*seen.notes, *made.notes)}), made.target)
+        database = read.database if read.protocol == "mysql" and read.database else like.database
+        named = {"server": made.server or like.server, "database": database}
+        seen = guess_rows(read.combine(like.model_copy(update=named)), reader.next_numbers())
+        yield seen.model_copy(update={"notes": (*seen.notes, *made.notes)}), made.target
 
 
-def _refuse_options(
-    *,
-    log: Path | None,
-    schema: Path | None,
-    threshold: str | None,
-    one_in: int | None,
-    for_s: float,
-) -> None:
-    """Refuse options that do not go together.
+def _refuse_options(dsn: str | None, asked: _Asked, *, for_s: float) -> None:
+    """Refuse options that do not go together, or lack another.
 
     Raises:
         UsageError: They do not.
     """
+    from plimsoll.model.request.dsn import FORM
+
     if for_s > FOR_MOST_S:
         raise UsageError("--for: a day at most")
-    if log is not None and for_s:
+    if asked.log is not None and for_s:
         raise UsageError("--for: is for a server's statistics; --log has its own time")
-    if log is None:
-        given = {"--schema": schema, "--threshold": threshold, "--one-in": one_in}
-        for option, value in given.items():
-            if value is not None:
-                raise UsageError(f"{option}: is for the file of --log")
+    given = {"--schema": asked.schema, "--threshold": asked.threshold, "--one-in": asked.one_in}
+    for option, value in given.items():
+        if asked.log is None and value is not None:
+            raise UsageError(f"{option}: is for the file of --log")
+    if asked.schema is not None and dsn is not None:
+        raise UsageError("--schema: the tables are those of DSN; give one of them")
+    if dsn is None and asked.schema is None:
+        beside = "; with --log, --schema can stand in for it" if asked.log else ""
+        raise UsageError(f"DSN: is missing; the form is {FORM}; or set PLIMSOLL_DSN{beside}")
 
 
 def _refuse_impossible_files(

@@ -112,9 +112,7 @@ def combine_looks(
     """
     everything = sum_growth(looks)
     counted = select_foremost(everything)
-    texts = {
-        kind: text for kind, text in reader.texts(counted).items() if kind in counted
-    }
+    texts = {kind: text for kind, text in reader.texts(counted).items() if kind in counted}
     names = find_named_tables(reader.table_names(), texts.values())
     rest = sum(one.calls for kind, one in everything.items() if kind not in texts)
     unknown = looks[-1].unknown - (looks[0].unknown if len(looks) > 1 else 0)
@@ -138,7 +136,9 @@ def combine_looks(
                 rows_examined=one.rows_examined,
                 rows_affected=one.rows_affected,
                 order=one.order,
-                within=round(one.calls * seen.share_within(kind)) if transactions and seen else None,
+                within=round(one.calls * seen.share_within(kind))
+                if transactions and seen
+                else None,
             )
             for kind, text in texts.items()
             if (one := counted[kind])

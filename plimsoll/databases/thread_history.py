@@ -2,8 +2,8 @@
 
 A history is a sample: each reading has the last statements of each thread. A transaction counts if
 its first and its last statement are in it. Of `n` statements of a thread, one of `k` is whole at
-`n - k + 1` places, so it is weighted by the reciprocal of that (D. G. Horvitz and D. J. Thompson, "A
-Generalization of Sampling Without Replacement from a Finite Universe", JASA 47, 1952): long
+`n - k + 1` places, so it is weighted by the reciprocal of that (D. G. Horvitz and D. J. Thompson,
+"A Generalization of Sampling Without Replacement from a Finite Universe", JASA 47, 1952): long
 transactions are seen whole less often than short ones.
 """
 
@@ -14,6 +14,7 @@ from itertools import groupby, pairwise
 
 from plimsoll.databases.counted_statements import HistoryEvent
 
+Kind = tuple[tuple[str, int], ...]  # of transactions: its statements with their repetitions
 WHOLE_LEAST = 10  # transactions seen whole, to say what transactions there are
 
 
@@ -22,13 +23,13 @@ class SeenInHistory:
     """What a history tells.
 
     Attributes:
-        kinds: The weight of each kind of transaction: its statements with their repetitions.
+        kinds: The weight of each kind of transaction.
         whole: The number of transactions that were seen whole.
         within: The number of statements of each kind that were seen within a transaction.
         apart: The number of those that were seen outside of any.
     """
 
-    kinds: Counter[tuple[tuple[str, int], ...]] = field(default_factory=Counter)
+    kinds: dict[Kind, float] = field(default_factory=dict)
     whole: int = 0
     within: Counter[str] = field(default_factory=Counter)
     apart: Counter[str] = field(default_factory=Counter)
@@ -38,7 +39,9 @@ class SeenInHistory:
         inside, outside = self.within[kind], self.apart[kind]
         return inside / (inside + outside) if inside else 0.0
 
-    def count(self, calls: Mapping[str, int], commits: int) -> dict[tuple[tuple[str, int], ...], int]:
+    def count(
+        self, calls: Mapping[str, int], commits: int
+    ) -> dict[tuple[tuple[str, int], ...], int]:
         """Return the number of transactions of each kind; empty if too few were seen whole.
 
         Args:
@@ -106,9 +109,7 @@ def _split(history: Sequence[HistoryEvent]) -> Iterator[tuple[list[HistoryEvent]
 def _commits_without_begin(history: Sequence[HistoryEvent]) -> bool:
     """Whether a COMMIT follows another end without a BEGIN in between: autocommit is off."""
     controls = [one.control for one in history if one.control]
-    return any(
-        after == "commit" and before != "begin" for before, after in pairwise(controls)
-    )
+    return any(after == "commit" and before != "begin" for before, after in pairwise(controls))
 
 
 def _count(
@@ -127,4 +128,5 @@ def _count(
     (found.apart if whole is None else found.within).update(filter(None, kinds))
     if whole and all(kinds) and kinds:
         found.whole += 1
-        found.kinds[tuple(Counter(kinds).items())] += 1 / (among - len(members) + 1)  # type: ignore[assignment]
+        kind = tuple(Counter(kinds).items())
+        found.kinds[kind] = found.kinds.get(kind, 0.0) + 1 / (among - len(members) + 1)

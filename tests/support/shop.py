@@ -1,7 +1,7 @@
 """A shop's database and its visitors: reads that commit by themselves, and orders in transactions.
 
-Counts are exact: `visit` sends what `SENT` says for each visit, so that a test knows how often each
-statement was sent, within transactions and outside.
+Each visit sends the same statements, so that a test knows how often each was sent, within
+transactions and outside.
 """
 
 from collections.abc import Callable, Iterator
@@ -9,41 +9,43 @@ from random import Random
 
 PRODUCTS = 500
 ORDER_EVERY = 4  # visits
-MYSQL_TABLES = (
-    "CREATE TABLE product (id bigint NOT NULL AUTO_INCREMENT PRIMARY KEY, category int NOT NULL,"
-    " title varchar(80) NOT NULL, price int NOT NULL, stock int NOT NULL, KEY category (category))",
-    "CREATE TABLE customer (id bigint NOT NULL AUTO_INCREMENT PRIMARY KEY,"
-    " email varchar(120) NOT NULL, UNIQUE KEY email (email))",
-    "CREATE TABLE orders (id bigint NOT NULL AUTO_INCREMENT PRIMARY KEY,"
-    " customer_id bigint NOT NULL, placed datetime NOT NULL, KEY customer (customer_id))",
-    "CREATE TABLE order_line (id bigint NOT NULL AUTO_INCREMENT PRIMARY KEY,"
-    " order_id bigint NOT NULL, product_id bigint NOT NULL, amount int NOT NULL,"
-    " KEY order_id (order_id))",
-)
-MYSQL_ROWS = (
-    "INSERT INTO product (category, title, price, stock)"
-    f" SELECT seq % 20, CONCAT('thing ', seq), seq % 900, 1000000 FROM seq_1_to_{PRODUCTS}",
-    f"INSERT INTO customer (email) SELECT CONCAT('c', seq, '@example.org') FROM seq_1_to_{PRODUCTS}",
-)
-POSTGRES_TABLES = (
-    "CREATE TABLE product (id bigserial PRIMARY KEY, category int NOT NULL,"
-    " title varchar(80) NOT NULL, price int NOT NULL, stock int NOT NULL)",
-    "CREATE INDEX category ON product (category)",
-    "CREATE TABLE customer (id bigserial PRIMARY KEY, email varchar(120) NOT NULL UNIQUE)",
-    "CREATE TABLE orders (id bigserial PRIMARY KEY, customer_id bigint NOT NULL,"
-    " placed timestamp NOT NULL)",
-    "CREATE INDEX customer_orders ON orders (customer_id)",
-    "CREATE TABLE order_line (id bigserial PRIMARY KEY, order_id bigint NOT NULL,"
-    " product_id bigint NOT NULL, amount int NOT NULL)",
-    "CREATE INDEX order_lines ON order_line (order_id)",
-)
-POSTGRES_ROWS = (
-    "INSERT INTO product (category, title, price, stock)"
-    f" SELECT g % 20, 'thing ' || g, g % 900, 1000000 FROM generate_series(1, {PRODUCTS}) g",
-    "INSERT INTO customer (email)"
-    f" SELECT 'c' || g || '@example.org' FROM generate_series(1, {PRODUCTS}) g",
-    "ANALYZE",
-)
+MYSQL = f"""\
+CREATE TABLE product (
+  id bigint NOT NULL AUTO_INCREMENT PRIMARY KEY, category int NOT NULL, title varchar(80) NOT NULL,
+  price int NOT NULL, stock int NOT NULL, KEY category (category));
+CREATE TABLE customer (
+  id bigint NOT NULL AUTO_INCREMENT PRIMARY KEY, email varchar(120) NOT NULL,
+  UNIQUE KEY email (email));
+CREATE TABLE orders (
+  id bigint NOT NULL AUTO_INCREMENT PRIMARY KEY, customer_id bigint NOT NULL,
+  placed datetime NOT NULL, KEY customer (customer_id));
+CREATE TABLE order_line (
+  id bigint NOT NULL AUTO_INCREMENT PRIMARY KEY, order_id bigint NOT NULL,
+  product_id bigint NOT NULL, amount int NOT NULL, KEY order_id (order_id));
+INSERT INTO product (category, title, price, stock)
+  SELECT seq % 20, CONCAT('thing ', seq), seq % 900, 1000000 FROM seq_1_to_{PRODUCTS};
+INSERT INTO customer (email)
+  SELECT CONCAT('c', seq, '@example.org') FROM seq_1_to_{PRODUCTS}
+""".split(";\n")
+POSTGRES = f"""\
+CREATE TABLE product (
+  id bigserial PRIMARY KEY, category int NOT NULL, title varchar(80) NOT NULL,
+  price int NOT NULL, stock int NOT NULL);
+CREATE INDEX category ON product (category);
+CREATE TABLE customer (id bigserial PRIMARY KEY, email varchar(120) NOT NULL UNIQUE);
+CREATE TABLE orders (
+  id bigserial PRIMARY KEY, customer_id bigint NOT NULL, placed timestamp NOT NULL);
+CREATE INDEX customer_orders ON orders (customer_id);
+CREATE TABLE order_line (
+  id bigserial PRIMARY KEY, order_id bigint NOT NULL, product_id bigint NOT NULL,
+  amount int NOT NULL);
+CREATE INDEX order_lines ON order_line (order_id);
+INSERT INTO product (category, title, price, stock)
+  SELECT g % 20, 'thing ' || g, g % 900, 1000000 FROM generate_series(1, {PRODUCTS}) g;
+INSERT INTO customer (email)
+  SELECT 'c' || g || '@example.org' FROM generate_series(1, {PRODUCTS}) g;
+ANALYZE
+""".split(";\n")
 _PRODUCT = "SELECT title, price FROM product WHERE id = {}"
 
 

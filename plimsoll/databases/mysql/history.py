@@ -1,9 +1,9 @@
 """The last statements of each thread, as MySQL and MariaDB keep them in performance_schema.
 
-dev.mysql.com/doc/refman/8.4/en/performance-schema-statement-tables.html. `events_statements_history`
-has 10 statements of each thread, `events_statements_history_long` 10,000 of all; either is filled
-only while its consumer is on. Where transactions are instrumented, a statement names its own
-(`NESTING_EVENT_ID`); else BEGIN and COMMIT stand in their thread's order.
+dev.mysql.com/doc/refman/8.4/en/performance-schema-statement-tables.html.
+`events_statements_history` has 10 statements of each thread, `events_statements_history_long`
+10,000 of all; either is filled only while its consumer is on. Where transactions are instrumented,
+a statement names its own (`NESTING_EVENT_ID`); else BEGIN and COMMIT stand in their thread's order.
 """
 
 from plimsoll.databases.counted_statements import HistoryEvent

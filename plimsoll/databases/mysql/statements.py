@@ -124,9 +124,7 @@ class MySqlTables:
 
     def log_settings(self) -> dict[str, str]:
         """Return the server's settings of its logs, by name."""
-        return {
-            str(name): str(value) for name, value in execute(self._connection, _LOG_SETTINGS)
-        }
+        return {str(name): str(value) for name, value in execute(self._connection, _LOG_SETTINGS)}
 
     def next_numbers(self) -> dict[str, int]:
         """Return the next number of each table with an AUTO_INCREMENT column."""

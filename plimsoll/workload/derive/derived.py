@@ -130,7 +130,8 @@ def derive(
     taken = merge_statements(found.taken, known)
     maker = Maker(seen.protocol, known, usual_rows(taken), trial)
     sent = sorted(
-        _filter_sendable(taken, found, maker), key=lambda one: (-one.digest.time_s, -one.digest.calls)
+        _filter_sendable(taken, found, maker),
+        key=lambda one: (-one.digest.time_s, -one.digest.calls),
     )
     made = _make_operations(sent, found, maker, seen if transactions == "seen" else None)
     if not made.done:
@@ -150,6 +151,11 @@ def derive(
         + sum(one.time_s for one in found.left_out)
         + sum(one.time_s for one in sent_digests),
     )
+
+
+def _heaviest_first(one: Taken) -> tuple[float, int]:
+    """Sort statements by their time in the server, then by their calls."""
+    return -one.digest.time_s, -one.digest.calls
 
 
 def _filter_sendable(taken: Sequence[Taken], found: Sorted, maker: Maker) -> Iterator[Taken]:
@@ -193,7 +199,7 @@ def _make_operations(
         seen: The statistics with the transactions that were seen; None to make none.
     """
     groups = _find_groups(sent, seen) if seen else ()
-    within = _count_within(sent, groups, seen) if seen else [0] * len(sent)
+    within = _count_within(sent, groups, seen) if seen else [0.0] * len(sent)
     made = _Made(groups=groups)
     ended = sum(group.calls for group in groups)
     for number, group in enumerate(groups, start=1):
@@ -253,10 +259,12 @@ def _count_within(
         for digest, times in transaction.statements:
             if digest in places:
                 whole[places[digest]] += times * transaction.calls
-    within = []
+    within: list[float] = []
     for index, one in enumerate(sent):
         kept, calls = sum(group.sent.get(index, 0) for group in groups), one.digest.calls
-        inside = kept if one.digest.within is None else one.digest.within * kept / (whole[index] or 1)
+        inside = (
+            kept if one.digest.within is None else one.digest.within * kept / (whole[index] or 1)
+        )
         within.append(calls if inside >= calls * (1 - APART_LEAST) else inside)
     return within
 

@@ -73,9 +73,7 @@ def group_transactions(
 def _merge(groups: Sequence[Group]) -> Group:
     """Return one group for several with the same statements: each with its mean repetitions."""
     calls = sum(one.calls for one in groups)
-    sent = {
-        part.index: sum(one.sent[part.index] for one in groups) for part in groups[0].parts
-    }
+    sent = {part.index: sum(one.sent[part.index] for one in groups) for part in groups[0].parts}
     parts = tuple(
         Part(index, max(1, min(round(total / calls), REPEAT_MOST))) for index, total in sent.items()
     )

@@ -49,9 +49,7 @@ def write_notes(
     return tuple(words.escape_controls(note) for note in notes)
 
 
-def _note_transactions(
-    seen: StatementsSeen, found: Sorted, groups: Sequence[Group]
-) -> list[str]:
+def _note_transactions(seen: StatementsSeen, found: Sorted, groups: Sequence[Group]) -> list[str]:
     commits = words.plural(found.commits, "COMMIT")
     notes = []
     if groups:

@@ -184,7 +184,10 @@ def read_pt_query_digest(lines: Lines) -> Counts:
         digest = _read_class(one, stripper)
         if digest is not None:
             digests.append((_find(one, "metrics", "db", "value"), digest))
-        begins, ends = parse_time(str(one.get("ts_min", ""))), parse_time(str(one.get("ts_max", "")))
+        begins, ends = (
+            parse_time(str(one.get("ts_min", ""))),
+            parse_time(str(one.get("ts_max", ""))),
+        )
         first = min(filter(None, (first, begins)), default=None)
         last = max(filter(None, (last, ends)), default=None)
     calls = _number(_find(whole, "global", "query_count"))

@@ -79,6 +79,10 @@ class _Session:
     kinds: dict[int, int] = field(default_factory=dict)
     sent: int = 0
 
+    def forget(self) -> None:
+        """Forget the statements of the transaction, which has ended."""
+        self.kinds, self.sent = {}, 0
+
 
 class Fold:
     """The counts of a log.
@@ -113,6 +117,8 @@ class Fold:
         if OURS in event.text:
             return
         found = self._stripper.strip(event.text, event.parameters)
+        if not found.form.text:
+            return
         self.events += 1
         self.databases[event.database] += 1
         self._time(event)
@@ -180,30 +186,33 @@ class Fold:
                 self._sessions.popitem(last=False)
             session = self._sessions[name] = _Session()
         match found.form.control:
+            case "":
+                if session.open:
+                    self._take(session, kind)
             case "begin":
                 self._commit(session)
                 session.open = session.whole = True
-            case "commit" | "rollback":
-                if found.form.control == "commit":
-                    if not session.open:
-                        session.begins = True  # nothing else would need this COMMIT
-                    self._commit(session)
-                session.kinds, session.sent = {}, 0
+            case "commit":
+                session.begins |= not session.open  # nothing else would need this COMMIT
+                self._commit(session)
+                session.open = session.whole = session.begins
+            case "rollback":
+                session.forget()
                 session.open = session.whole = session.begins
             case "autocommit off":
                 session.begins = session.open = session.whole = True
             case "autocommit on":
                 self._commit(session)
                 session.begins = session.open = False
-            case _ if session.open:
-                session.sent += 1
-                if kind is None or session.sent > STATEMENTS_MOST:
-                    session.whole = False
-                    return
-                self._totals[kind].within += 1
-                session.kinds[kind] = session.kinds.get(kind, 0) + 1
-            case _:
-                pass
+
+    def _take(self, session: _Session, kind: int | None) -> None:
+        """Count a statement as one of a session's transaction."""
+        session.sent += 1
+        if kind is None or session.sent > STATEMENTS_MOST:
+            session.whole = False
+            return
+        self._totals[kind].within += 1
+        session.kinds[kind] = session.kinds.get(kind, 0) + 1
 
     def _commit(self, session: _Session) -> None:
         """Count the transaction that ends, if all of it was seen."""
@@ -215,7 +224,9 @@ class Fold:
                 self.unkept += 1
         session.kinds, session.sent = {}, 0
 
-    def digests(self, database: str | None, times: int = 1) -> tuple[tuple[Digest, ...], dict[int, int]]:
+    def digests(
+        self, database: str | None, times: int = 1
+    ) -> tuple[tuple[Digest, ...], dict[int, int]]:
         """Return the kinds of statements of a database, and their indexes by those of this fold.
 
         Args:

@@ -1,7 +1,6 @@
 """Lines of a log: bounded in length, whatever the bytes."""
 
 import gzip
-import io
 import os
 import stat
 from collections.abc import Iterator
@@ -14,7 +13,6 @@ from plimsoll.errors import UsageError
 LINE_MOST = 1 << 20  # bytes of a line that are read; what follows on it is dropped
 HEAD_BYTES = 1 << 16  # by which a format is recognized
 _GZIP = b"\x1f\x8b"
-_ALIVE_BYTES = 1 << 20
 
 
 class Lines:
@@ -26,13 +24,10 @@ class Lines:
     """
 
     def __init__(self, file: IO[bytes]) -> None:
-        self._file = io.BufferedReader(file, _ALIVE_BYTES) if isinstance(file, io.RawIOBase) else file
-        self.head = _decode(self._peek())
+        self._file = file
+        self._first = file.read(HEAD_BYTES)
+        self.head = _decode(self._first)
         self.cut = 0
-
-    def _peek(self) -> bytes:
-        self._first = self._file.read(HEAD_BYTES)
-        return self._first
 
     def __iter__(self) -> Iterator[str]:
         """Yield each line. Bytes that are no UTF-8 are replaced."""
@@ -76,7 +71,11 @@ def open_lines(path: Path) -> Iterator[Lines]:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                 raise UsageError(f"{path}: is not a regular file")
             packed = raw.peek(2)[:2] == _GZIP
-            yield Lines(gzip.GzipFile(fileobj=raw) if packed else raw)  # type: ignore[arg-type]
+            if packed:
+                with gzip.open(raw) as unpacked:
+                    yield Lines(unpacked)
+            else:
+                yield Lines(raw)
     except (OSError, EOFError) as error:
         problem = getattr(error, "strerror", None) or str(error) or "cannot be read"
         raise UsageError(f"{path}: {problem}") from None

@@ -2,29 +2,31 @@
 
 mariadb.com/kb/en/slow-query-log-overview/, dev.mysql.com/doc/refman/8.4/en/slow-query-log.html and
 docs.percona.com/percona-server/8.4/slow-extended.html. A statement begins after lines with `#`; the
-database is said when it changes (`use shop;`) or each time (`Schema:`), the time with each statement
-(`SET timestamp`).
+database is said when it changes (`use shop;`) or each time (`Schema:`), the time with each
+statement (`SET timestamp`).
 """
 
 import re
 from datetime import UTC, datetime
 
 from plimsoll.workload.logs.facts import LogFacts
-from plimsoll.workload.logs.fold import Event, Fold
+from plimsoll.workload.logs.fold import SESSIONS_MOST, Event, Fold
 from plimsoll.workload.logs.lines import Lines
 from plimsoll.workload.logs.texts import STATEMENT_MOST
 
 SLOW_LOG = "slow log of MySQL or MariaDB"
 GENERAL_LOG = "general log of MySQL or MariaDB"
 _FIELD = re.compile(r"\b(\w+): *(\S+)")
+_COMMAND = "# administrator command:"
 _QUERY_TIME = re.compile(r"^# Query_time: *[0-9.]++ ", re.MULTILINE)
 _BANNER = re.compile(r"^\S.*, Version: (\S+) .*started with:$")
 _TIMESTAMP = re.compile(r"SET timestamp=([0-9]{1,12}(?:\.[0-9]{1,6})?);")
 _USE = re.compile(r"use (`?)(.{1,200})\1;")
 _GENERAL = re.compile(
     r"^([0-9]{4}-[0-9T:.+Z-]{10,30}|[0-9]{6} [ 0-9]?[0-9]:[0-9]{2}:[0-9]{2}|\t)?\t *([0-9]{1,20})"
-    r" (Query|Execute|Prepare|Connect|Quit|Init DB|Field List|Close stmt|Reset stmt|Statistics|Ping"
-    r"|Long Data|Change user|Fetch|Debug|Kill|Shutdown|Refresh|Set option|Binlog Dump|Error)\t?(.*)$"
+    r" (Query|Execute|Prepare|Connect|Quit|Init DB|Field List|Close stmt|Reset stmt|Statistics"
+    r"|Ping|Long Data|Change user|Fetch|Debug|Kill|Shutdown|Refresh|Set option|Binlog Dump|Error)"
+    r"\t?(.*)$"
 )
 _MARIADB_TIME = re.compile(r"([0-9]{2})([0-9]{2})([0-9]{2}) +([0-9]{1,2}):([0-9]{2}):([0-9]{2})")
 _CONNECTED = re.compile(r"\S* on (\S*) using ")
@@ -83,16 +85,20 @@ class _SlowLog:
         if not self._header:
             self.end_statement()
             self._header = True
-        if line.startswith("# administrator command:"):
-            if line.startswith("# administrator command: Quit"):
-                self._fold.end_session(self._event.session)
-            self._event = Event("")
+        if line.startswith(_COMMAND):
+            self._read_command(line)
             return
         if line.startswith("# Time: "):
             self._event.at_s = parse_time(line[8:].strip())
             return
         for name, value in _FIELD.findall(line):
             self._take(name, value)
+
+    def _read_command(self, line: str) -> None:
+        """Read a command that is no statement; what the header said is about it."""
+        if line.startswith(f"{_COMMAND} Quit"):
+            self._fold.end_session(self._event.session)
+        self._event = Event("")
 
     def _take(self, name: str, value: str) -> None:
         event = self._event
@@ -107,8 +113,8 @@ class _SlowLog:
                 event.rows_affected = _read_int(value)
             case "Thread_id" | "Id":
                 event.session = value
-            case "Schema" if not value.endswith(":"):
-                self._database = value
+            case "Schema":
+                self._database = "" if value.endswith(":") else value  # `Schema:   QC_hit: No`
             case "Log_slow_rate_type":
                 self._facts.samples_sessions = value == "session"
             case "Log_slow_rate_limit":
@@ -124,6 +130,9 @@ class _SlowLog:
                 return
             if found := _USE.fullmatch(line):
                 self._database = found[2]
+                return
+            if line.startswith(_COMMAND):
+                self._read_command(line)
                 return
         if self._length < STATEMENT_MOST:
             self._text.append(line)
@@ -142,52 +151,64 @@ def read_general_log(lines: Lines) -> LogFacts:
     """Read a general log."""
     facts = LogFacts(GENERAL_LOG, Fold("sql"))
     facts.notes.append("the log has no durations and no rows")
-    fold, databases = facts.fold, dict[str, str]()
-    at_s: float | None = None
-    event, text, length = None, list[str](), 0
-
-    def end() -> None:
-        if event is not None:
-            event.text = "\n".join(text)
-            fold.add(event)
-
+    reader = _GeneralLog(facts)
     for line in lines:
-        found = _GENERAL.match(line)
-        if found is None:
-            if banner := _BANNER.match(line):
-                facts.server = banner[1]
-            elif event is not None and length < STATEMENT_MOST:
-                text.append(line)
-                length += len(line)
-            continue
-        end()
-        event = None
-        time, session, command, argument = found.groups()
-        if time and time.strip():
-            at_s = parse_time(time)
-        match command:
-            case "Query" | "Execute":
-                event = Event("", at_s, session, databases.get(session, ""))
-                text, length = [argument], len(argument)
-            case "Connect" if on := _CONNECTED.search(argument):
-                _remember(databases, session, on[1])
-            case "Init DB":
-                _remember(databases, session, argument)
-            case "Quit":
-                databases.pop(session, None)
-                fold.end_session(session)
-            case _:
-                pass
-    end()
+        reader.read(line)
+    reader.end_statement()
     return facts
 
 
-_DATABASES_MOST = 50_000
+class _GeneralLog:
+    """Reads a general log line by line."""
 
+    def __init__(self, facts: LogFacts) -> None:
+        self._facts, self._fold = facts, facts.fold
+        self._databases: dict[str, str] = {}  # by session
+        self._at_s: float | None = None
+        self._event: Event | None = None
+        self._text: list[str] = []
+        self._length = 0
 
-def _remember(databases: dict[str, str], session: str, database: str) -> None:
-    if len(databases) < _DATABASES_MOST:
-        databases[session] = database
+    def read(self, line: str) -> None:
+        found = _GENERAL.match(line)
+        if found is not None:
+            self.end_statement()
+            time, session, command, argument = found.groups()
+            if time and time.strip():
+                self._at_s = parse_time(time)
+            self._read_command(session, command, argument)
+        elif banner := _BANNER.match(line):
+            self._facts.server = banner[1]
+        elif self._event is not None and self._length < STATEMENT_MOST:
+            self._text.append(line)
+            self._length += len(line) + 1
+
+    def _read_command(self, session: str, command: str, argument: str) -> None:
+        match command:
+            case "Query" | "Execute":
+                database = self._databases.get(session, "")
+                self._event = Event("", self._at_s, session, database)
+                self._text, self._length = [argument], len(argument)
+            case "Connect" if on := _CONNECTED.search(argument):
+                self._remember(session, on[1])
+            case "Init DB":
+                self._remember(session, argument)
+            case "Quit":
+                self._databases.pop(session, None)
+                self._fold.end_session(session)
+            case _:
+                pass
+
+    def _remember(self, session: str, database: str) -> None:
+        if len(self._databases) < SESSIONS_MOST:
+            self._databases[session] = database
+
+    def end_statement(self) -> None:
+        """Count the statement that was read."""
+        if self._event is not None:
+            self._event.text = "\n".join(self._text)
+            self._fold.add(self._event)
+        self._event = None
 
 
 _last_time: tuple[str, float | None] = ("", None)

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from plimsoll.workload.logs.facts import LogFacts
-from plimsoll.workload.logs.fold import Event, Fold
+from plimsoll.workload.logs.fold import SESSIONS_MOST, Event, Fold
 from plimsoll.workload.logs.lines import Lines
 from plimsoll.workload.logs.mysql import parse_time
 from plimsoll.workload.logs.texts import STATEMENT_MOST
@@ -27,7 +27,8 @@ _STATEMENT = re.compile(
 )
 _LINE = re.compile(
     rf"^({_MOMENT})(?: ([A-Z]{{1,6}}|[+-][0-9]{{2}}))?(.{{0,400}}?)"
-    r"\b(LOG|DETAIL|CONTEXT|STATEMENT|HINT|ERROR|WARNING|NOTICE|INFO|FATAL|PANIC|DEBUG[1-5]?):  (.*)$"
+    r"\b(LOG|DETAIL|CONTEXT|STATEMENT|HINT|ERROR|WARNING|NOTICE|INFO|FATAL|PANIC|DEBUG[1-5]?):"
+    r"  (.*)$"
 )
 _PID = re.compile(r"\[([0-9]{1,10})(?:-[0-9]+)?\]")
 _USER_AT = re.compile(r"[\w-]{1,63}@([\w-]{1,63})")
@@ -74,7 +75,7 @@ class _Statements:
                 parameters = dict(_PARAMETERS.findall(detail)) if detail else None
                 event = Event(text, at_s, session, on, time_s, parameters=parameters)
                 self._take_alone(session)
-                if time_s is None:
+                if time_s is None and len(self._alone) < SESSIONS_MOST:
                     self._alone[session] = event
                 else:
                     self.statements.add(event)
@@ -94,6 +95,8 @@ class _Statements:
             self._take_alone(session)
         plans = self.plans.events > self.statements.events
         fold = self.plans if plans else self.statements
+        if plans:
+            fold.has_sessions = False  # BEGIN and COMMIT have no plan
         facts = LogFacts(kind, fold, durations=fold.timed > 0)
         facts.notes.append(
             "statements are those of auto_explain's plans"

@@ -110,14 +110,13 @@ def read_log(
         for knows, read_counts in _COUNTERS:
             if knows(lines.head):
                 return _choose_counts(path, read_counts(lines), database)
-        for knows, read, protocol in _LOGS:
-            if knows(lines.head):
-                facts = read(lines)
-                if lines.cut:
-                    facts.notes.append(f"{words.plural(lines.cut, 'line')} of the log were cut")
-                break
-        else:
+        chosen = next((one for one in _LOGS if one[0](lines.head)), None)
+        if chosen is None:
             raise UsageError(f"{path}: is none of what is read: {KINDS}")
+        _, read, protocol = chosen
+        facts = read(lines)
+        if lines.cut:
+            facts.notes.append(f"{words.plural(lines.cut, 'line')} of the log were cut")
     settings = server_settings or {}
     _require_everything(path, facts, protocol, settings, threshold_s)
     return _choose_log(path, facts, protocol, database, one_in or _find_one_in(facts, settings))
@@ -259,5 +258,3 @@ def _choose_database(
     others = sum(count for name, count in named.items() if name != chosen)
     note = f"{words.plural(others, 'statement')} of other databases than {chosen} were left out"
     return chosen, [note] if others else []
-
-

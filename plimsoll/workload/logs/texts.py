@@ -17,7 +17,9 @@ from plimsoll.model.databases import Language
 Control = Literal["", "begin", "commit", "rollback", "autocommit off", "autocommit on"]
 FORMS_MOST = 50_000  # texts without values whose reading is kept
 STATEMENT_MOST = 1 << 20  # characters of a statement that are read
-_NUMBER = r"(?<![\w$`.])(?:0x[0-9A-Fa-f]++|(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][-+]?[0-9]++)?)"
+_NUMBER = (
+    r"(?<![\w$`.])(?:0x[0-9A-Fa-f]++|(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][-+]?[0-9]++)?)"
+)
 _COMMENT = r"/\*(?:[^*]|\*(?!/))*+(?:\*/|\Z)|--(?=\s)[^\n]*+"
 # A quoted part without an end reaches to the end, so that the time stays linear.
 _VALUES: dict[Language, re.Pattern[str]] = {
@@ -33,7 +35,8 @@ _VALUES: dict[Language, re.Pattern[str]] = {
   | (?P<comment>{_COMMENT})
   | (?P<value>(?<![\w$])[Ee]'(?:[^'\\]|\\.|'')*+(?:'|\Z)
     |(?:(?<![\w$])(?:[NnXxBb]|[Uu]&))?'(?:[^']|'')*+(?:'|\Z)
-    |(?<![\w$])\$(?P<tag>[A-Za-z_]\w*+|)\$.*?(?:\$(?P=tag)\$|\Z) | (?<![\w$])\$[0-9]++ | {_NUMBER})""",
+    |(?<![\w$])\$(?P<tag>[A-Za-z_]\w*+|)\$.*?(?:\$(?P=tag)\$|\Z)
+    |(?<![\w$])\$[0-9]++ | {_NUMBER})""",
         re.VERBOSE | re.DOTALL | re.ASCII,
     ),
 }
@@ -50,7 +53,9 @@ _WHERE = re.compile(r"\bWHERE\b", re.IGNORECASE)
 _BETWEEN = re.compile(r"\bBETWEEN \? AND \?", re.IGNORECASE)
 _INTEGER = re.compile(r"'?(-?[0-9]{1,18})'?")
 _WORDS = re.compile(r"[A-Za-z]+")
-_AUTOCOMMIT = re.compile(r"SET\s+(?:SESSION\s+|@@(?:SESSION\.)?)?AUTOCOMMIT\s*:?=\s*(\w+)", re.IGNORECASE)
+_AUTOCOMMIT = re.compile(
+    r"SET\s+(?:SESSION\s+|@@(?:SESSION\.)?)?AUTOCOMMIT\s*:?=\s*(\w+)", re.IGNORECASE
+)
 _KEY = token_bytes(16)  # of this process: the hashes mean nothing elsewhere
 
 
@@ -146,9 +151,7 @@ def _integer(value: str | None) -> int | None:
     return int(found[1]) if found else None
 
 
-def _find_span(
-    values: list[str], at: int | None, parameters: dict[str, str] | None
-) -> int | None:
+def _find_span(values: list[str], at: int | None, parameters: dict[str, str] | None) -> int | None:
     if at is None:
         return None
     low, high = (_integer(_pick(values, place, parameters)) for place in (at, at + 1))

@@ -34,7 +34,7 @@ def test_what_is_not_whole_tells_no_transaction_but_what_is_within() -> None:
 
 def test_commits_without_a_begin_end_transactions_where_autocommit_is_off() -> None:
     seen = found("aCbcCbcC")
-    assert {kind: seen.whole for kind in seen.kinds} == {(("b", 1), ("c", 1)): 2}
+    assert dict.fromkeys(seen.kinds, seen.whole) == {(("b", 1), ("c", 1)): 2}
     assert not seen.apart
 
 
