@@ -22,6 +22,10 @@ from plimsoll.workload.derive.statements import is_commit
 
 LOOK_EVERY_S = 5.0
 LOOKS_MOST = 500
+NAMELESS = (
+    "the server's history does not say which prepared statements it executed, so that their"
+    " transactions are not known: a slow log does (--log)"
+)
 
 
 def open_statements(target: EngineTarget) -> AbstractContextManager[StatementReader]:
@@ -154,7 +158,7 @@ def combine_looks(
         ),
         transactions_by=None if seen is None else "the history of threads in performance_schema",
         tables=tuple(reader.tables(names)),
-        notes=reader.notes(),
+        notes=(*reader.notes(), *((NAMELESS,) if seen and seen.nameless else ())),
     )
 
 

@@ -27,12 +27,14 @@ class SeenInHistory:
         whole: The number of transactions that were seen whole.
         within: The number of statements of each kind that were seen within a transaction.
         apart: The number of those that were seen outside of any.
+        nameless: The number of statements of which the server does not say what they were.
     """
 
     kinds: dict[Kind, float] = field(default_factory=dict)
     whole: int = 0
     within: Counter[str] = field(default_factory=Counter)
     apart: Counter[str] = field(default_factory=Counter)
+    nameless: int = 0
 
     def share_within(self, kind: str) -> float:
         """Return the share of a kind's statements that are within a transaction."""
@@ -125,6 +127,7 @@ def _count(
         for one in members
         if not one.control
     ]
+    found.nameless += sum(not one.kinds for one in members if not one.control)
     (found.apart if whole is None else found.within).update(filter(None, kinds))
     if whole and all(kinds) and kinds:
         found.whole += 1

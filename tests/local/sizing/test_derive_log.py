@@ -1,6 +1,7 @@
 """`plimsoll workload derive` of a shop: its transactions, from the server's history or its log."""
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -16,6 +17,7 @@ from plimsoll.databases.postgres import session as postgres_session
 from plimsoll.local.databases.mariadb_server import MariaDbServer
 from plimsoll.local.databases.postgres_server import PostgresServer
 from plimsoll.model.request.dsn import parse_dsn
+from plimsoll.workload import load_workload
 from tests.support import shop
 from tests.support.command import Output
 from tests.support.postgres_connection import connected
@@ -115,6 +117,31 @@ def test_a_slow_log_of_everything_is_a_workload(
     plimsoll.prepare(scratch, workload=path, records=300)
     again = plimsoll.load(scratch, workload=path, connections=1, warmup_s=0, duration_s=0.5)
     assert not any(one.errors for one in again.report.operations.values())
+
+
+def test_prepared_statements_have_their_transactions_in_a_slow_log(
+    plimsoll_command: Call, mariadb: MariaDbServer, slow_log: Path
+) -> None:
+    with closing(connect(parse_dsn(mariadb.dsn))) as connection:
+        execute(connection, "CREATE DATABASE sysbench_slow")
+        dsn = f"{mariadb.dsn.rpartition('/')[0]}/sysbench_slow"
+        plimsoll.prepare(dsn, workload="sysbench-oltp-read-write", records=2000)
+        execute(connection, "SET GLOBAL long_query_time = 0")
+        try:
+            plimsoll.load(dsn, workload="sysbench-oltp-read-write", warmup_s=0, duration_s=1)
+        finally:
+            execute(connection, "SET GLOBAL long_query_time = 10")
+    _, whole = calls(plimsoll_command, dsn, "--log", str(slow_log))
+    (transaction,) = [one for one in whole["operations"] if one["name"] == "transaction"]
+    assert whole["operations"][0] == transaction
+    original = load_workload("sysbench-oltp-read-write").compile(2000).engine.operations[0]
+    assert [(_plain(one["text"]), one["times"]) for one in transaction["statements"]] == [
+        (_plain(one.sql[0]).replace("k+1", "k+?"), one.repeat) for one in original.statements
+    ]
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"[ `{}]", "", text)
 
 
 def test_a_log_of_slow_statements_alone_names_its_cure_from_the_server(
