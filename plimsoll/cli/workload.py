@@ -77,6 +77,19 @@ def print_derived(derived: Derived, seen: StatementsSeen, out: Path | None) -> N
         click.echo(f"{out}: plimsoll find DSN --workload {out} --prepare", err=True)
 
 
+def find_peak_rate(derived: Derived, seen: StatementsSeen) -> float | None:
+    """Return the operations per second of the busiest minute, or else of the whole time.
+
+    None if the source has no times.
+    """
+    if not seen.interval_s:
+        return None
+    mean = sum(one.calls for one in derived.operations) / seen.interval_s
+    statements = derived.calls / seen.interval_s
+    busiest = (seen.busiest_minute or 0) / 60
+    return mean * max(1.0, busiest / statements if statements else 1.0)
+
+
 def make_request(
     derived: Derived, seen: StatementsSeen, workload: Path, request: Path, limits: tuple[str, ...]
 ) -> tuple[str, tuple[str, ...]]:
@@ -318,7 +331,10 @@ def derive_verb(
     for note in notes:
         click.echo(f"- {note}", err=True)
     if request is not None:
-        click.echo(f"{request}: plimsoll run {request} --local", err=True)
+        folder = request.with_suffix("")
+        click.echo(f"{request}: plimsoll run {request} --local --out {folder}", err=True)
+        if (want := find_peak_rate(derived, seen)) is not None:
+            click.echo(f"then: plimsoll size {folder} --want {want:.0f}", err=True)
 
 
 @dataclass(frozen=True)
