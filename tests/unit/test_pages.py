@@ -18,8 +18,9 @@ LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)]*))?\)")
 
 
 def of_guides() -> list[tuple[str, list[str]]]:
-    """List the commands of all guides, each with its guide."""
-    return [(guide, line) for guide in GUIDES for line in commands(DOCS / f"{guide}.md")]
+    """List the commands of the README and of all guides, each with its page."""
+    pages = [ROOT / "README.md", *(DOCS / f"{guide}.md" for guide in GUIDES)]
+    return [(page.stem, line) for page in pages for line in commands(page)]
 
 
 @pytest.mark.parametrize(("guide", "line"), of_guides(), ids=lambda part: str(part)[:60])
