@@ -86,6 +86,7 @@ def add_read_back(
     writes = _list_writes(spec.workload)
     if not writes or report.ended == "cancelled" or not report.operations_sent:
         return report
+    worst: ReadBack | None = None
     own = {"session_settings": SESSION_SETTINGS[spec.target.protocol]}
     try:
         opened = connect(spec.target.model_copy(update=own))
@@ -108,7 +109,8 @@ def add_read_back(
                         report = report.model_copy(update=counts)
                     if found.kept or not found.written:
                         break
-                report = report.model_copy(update={"read_back": _worse(report.read_back, found)})
+                worst = _worse(worst, found)
+                report = report.model_copy(update={"read_back": worst})
     except (PlimsollError, plimsoll_engine.EngineError):
         return report
     return report
