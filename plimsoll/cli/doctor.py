@@ -70,11 +70,14 @@ def _find_server_program(program: ServerProgram) -> Finding:
     try:
         return Finding(program.name, "ok", program.describe())
     except PlimsollError as error:
+        how = program.how_to_get
+        if shutil.which("mvn"):
+            how = how.removeprefix("apt-get install maven, and ")
         if program.why_optional is not None:
-            return Finding(program.name, "optional", program.why_optional, program.how_to_get)
+            return Finding(program.name, "optional", program.why_optional, how)
         if is_installed_wheel() and not isinstance(error, UnusableToolError):
-            return Finding(program.name, "optional", NEEDED_FOR_RUNS, program.how_to_get)
-        return Finding(program.name, "missing", str(error), program.how_to_get)
+            return Finding(program.name, "optional", NEEDED_FOR_RUNS, how)
+        return Finding(program.name, "missing", str(error), how)
 
 
 def _find_twin() -> Finding:

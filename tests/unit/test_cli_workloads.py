@@ -114,5 +114,7 @@ def test_the_doctor_of_a_wheel_misses_no_server_that_find_does_not_need(
     (program,) = list_server_programs("postgres")
     found = doctor._find_server_program(program)
     assert (found.state, found.detail) == ("optional", doctor.NEEDED_FOR_RUNS)
+    monkeypatch.setattr("shutil.which", lambda _: "/usr/bin/mvn")
+    assert (doctor._find_server_program(program).command or "").startswith("the first run fetches")
     monkeypatch.setattr(doctor, "is_installed_wheel", lambda: False)
     assert doctor._find_server_program(program).state == "missing"

@@ -133,6 +133,7 @@ def test_tables_of_the_users_own_are_read_and_not_written_unless_allowed(
     assert tables_of(fresh_database) == {"orders"}
 
 
+@pytest.mark.whole
 def test_a_search_that_may_write_is_done_again_by_the_command_of_its_report(
     plimsoll: Callable[..., Output],
     connection: Connection,
