@@ -1,6 +1,7 @@
 """How many rows a statement meets: stated, or derived from its kind and its key."""
 
 import re
+from typing import get_args
 
 import pytest
 
@@ -221,3 +222,11 @@ def test_rows_that_are_surely_inserted_or_deleted_can_be_read_back(
 ) -> None:
     row = compile_one(statement, protocol).statements[0].row_written
     assert (None if row is None else (row.kind, row.bind, row.rows)) == found
+
+
+@pytest.mark.parametrize("protocol", get_args(Protocol))
+def test_the_rows_that_ycsb_inserts_are_found_on_every_database(protocol: Protocol) -> None:
+    operations = load_workload("ycsb-d").compile(100, {}, protocol).engine.operations
+    written = [one.row_written for operation in operations for one in operation.statements]
+    column = "y_id" if protocol == "cql" else "ycsb_key"
+    assert [(row.kind, row.column, row.bind) for row in written if row] == [("insert", column, 0)]
