@@ -28,6 +28,7 @@ operations:
       - {sql: "SELECT id FROM {orders} WHERE id = ?", binds: [{key: orders}]}
 """
 BRIEF = ["--warm", "0", "--warmup", "0", "--duration", "1", "--max-connections", "1", "--quick"]
+BRIEF += ["--without-audit", "undisturbed"]  # tests beside these keep the machine busy
 
 
 @pytest.mark.parametrize("own", [False, True], ids=["made", "own tables"])
@@ -55,7 +56,7 @@ def test_the_report_speaks_of_the_database_and_its_command_works(
     assert code in {0, 3}, err
     report = (found / "report.html").read_text()
     assert "emulated volume" not in report
-    assert "CloudWatch has them" not in report
+    assert "CloudWatch" not in report
     assert f"MariaDB at {target.host}:{target.port}" in report
     assert "MySQL at" not in report
     assert "an existing database, loaded from one machine" in report
