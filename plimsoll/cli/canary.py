@@ -17,6 +17,7 @@ import botocore.session
 import click
 
 from plimsoll import words
+from plimsoll.cli.options import NumberRange
 from plimsoll.cli.output import make_table, out_option, print_figures, refuse_used_folder
 from plimsoll.cli.progress import RunProgress
 from plimsoll.cli.service_calls import json_option
@@ -50,7 +51,7 @@ _LOCAL_LASTS_S = 1800.0
 )
 @click.option(
     "--budget-usd",
-    type=click.FloatRange(min=0, min_open=True),
+    type=NumberRange(min=0, min_open=True),
     default=5.0,
     show_default=True,
     help="Maximum cost of the whole canary, by list prices.",

@@ -38,7 +38,7 @@ from plimsoll.model.run.run_record import RunRecord, RunState
 from plimsoll.model.service.answers import Runs, RunSummary
 from plimsoll.model.service.live import Live
 from plimsoll.quoting.times import rehearse
-from plimsoll.report.words import describe_finished_step, describe_plan
+from plimsoll.report.words import announce_plan, describe_finished_step, describe_plan
 from plimsoll.workflow.history import judge_so_far
 from plimsoll.workflow.listing import summarize_record
 from plimsoll.workflow.past import rebuild_record
@@ -189,7 +189,7 @@ class FindProgress(Lines):
         return Shows(self.say, self._planned, self._second, self._finished)
 
     def _planned(self, plan: StepPlan) -> None:
-        self.say(describe_plan(plan))
+        self.say(announce_plan(plan))
         self.status(f"{describe_plan(plan)}{self._left(plan)}")
 
     def _finished(self, step: StepResult) -> None:
