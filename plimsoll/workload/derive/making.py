@@ -100,6 +100,9 @@ class Maker:
         if (why := self._find_lacking_index(one.shape)) is not None:
             return why
         for table in one.shape.tables:
+            seen = self.known[table].seen
+            if one.shape.verb != "INSERT" and seen.rows and not seen.primary_key:
+                return f"reads {table}, which has no primary key, so that its rows cannot be made"
             if self.known[table].name in self._checked.problems:
                 return self._checked.problems[self.known[table].name]
         try:
