@@ -102,6 +102,7 @@ def mariadb(folder: Path) -> Iterator[Server]:
 
 @contextmanager
 def postgres(folder: Path) -> Iterator[Server]:
+    """Start a PostgreSQL that logs what its sessions ask for."""
     with PostgresServer.start(
         directory=folder / "server", settings={"autovacuum": "off"}
     ) as server:
