@@ -123,6 +123,9 @@ class TableReader(Protocol):
     def log_settings(self) -> dict[str, str]:
         """Return the server's settings of its logs, by name."""
 
+    def statements_per_second(self) -> float | None:
+        """Return the statements per second since the server started; None if not counted."""
+
     def next_numbers(self) -> dict[str, int]:
         """Return the next number of each table that numbers its rows and says so."""
 

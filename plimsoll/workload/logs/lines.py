@@ -3,6 +3,7 @@
 import gzip
 import os
 import stat
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -83,6 +84,6 @@ def open_lines(path: Path) -> Iterator[Lines]:
                     yield Lines(unpacked)
             else:
                 yield Lines(raw)
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         problem = getattr(error, "strerror", None) or str(error) or "cannot be read"
         raise UsageError(f"{path}: {problem}") from None

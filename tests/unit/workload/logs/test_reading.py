@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from plimsoll.errors import UsageError
+from plimsoll.model.run.statements_seen import Digest, StatementsSeen
 from plimsoll.workload.logs import reading
 from plimsoll.workload.logs.reading import LogSeen, read_log
 from tests.unit.workload.logs import samples
@@ -79,6 +80,23 @@ def test_percona_says_its_rate_limit(tmp_path: Path) -> None:
 def test_the_servers_rate_limit_counts_where_the_log_has_none(tmp_path: Path) -> None:
     text = samples.slow(7, VISIT[1])
     assert counts(read(tmp_path, text, server_settings={"log_slow_rate_limit": "5"})) == {READ: 5}
+
+
+@pytest.mark.parametrize(("of_server", "warns"), [(0.3, False), (30.0, True)])
+def test_a_rate_is_held_against_the_servers_own(of_server: float, *, warns: bool) -> None:
+    digest = Digest(text=READ, calls=10, time_s=1.0)
+    seen = StatementsSeen(
+        protocol="mysql",
+        server="11.4",
+        database="shop",
+        interval_s=10.0,
+        digests=(digest,),
+        tables=(),
+    )
+    (note,) = reading.compare_rates(seen, of_server).notes
+    assert note.startswith("the log has 1.0 statements/s, and the server was sent")
+    assert ("are all sessions in the log?" in note) == warns
+    assert not reading.compare_rates(seen, None).notes
 
 
 def test_general_logs(tmp_path: Path) -> None:
