@@ -34,7 +34,7 @@ Text = tuple[str, int]  # text of a statement, and how often it is sent
 
 def make_parameters(distribution: str = "uniform") -> dict[str, Any]:
     """Return the parameters of a derived workload: the distribution of row accesses, a guess."""
-    about = "how rows are drawn: a guess, for digests do not tell"
+    about = "how rows are drawn: a guess"
     return {"distribution": {"about": about, "default": distribution, "kind": "distribution"}}
 
 
