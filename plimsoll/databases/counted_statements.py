@@ -72,7 +72,7 @@ class HistoryEvent:
 
     Attributes:
         thread: The thread that executed it.
-        number: Its place among the thread's events.
+        number: The position among the thread's events.
         control: `begin`, `commit` or `rollback`; empty for any other statement.
         kinds: The ids of kinds of statements of which the server may have counted it as one.
         transaction: The transaction that it is part of, as the server says; 0 if it does not say.

@@ -77,7 +77,7 @@ def find_transactions(
         known: The kinds of statements that are counted.
     """
     found = SeenInHistory()
-    last: dict[int, int] = {}  # by thread: the last statement that was looked at
+    last: dict[int, int] = {}  # last statement already counted, by thread
     for events in looks:
         for thread, of_thread in groupby(events, key=lambda one: one.thread):
             history = list(of_thread)

@@ -26,8 +26,8 @@ class Event:
         text: The statement with its values.
         at_s: When it was logged, in seconds since 1970; None if the log does not say.
         session: What tells its session from others; empty if the log does not say.
-        database: Its database; empty if the log does not say.
-        time_s: Its duration; None if the log does not say.
+        database: The database that it was sent to; empty if the log does not say.
+        time_s: The duration; None if the log does not say.
         rows_sent: Rows that it returned; None if the log does not say, as below.
         rows_examined: Rows that it read.
         rows_affected: Rows that it changed.

@@ -43,7 +43,7 @@ class LogSeen:
     Attributes:
         kind: What the file is, for people.
         protocol: The protocol of the server.
-        server: Its product and version; empty if the file does not say.
+        server: The product and version of the server; empty if the file does not say.
         database: The database of these statements; empty if the file does not say.
         digests: The statements.
         interval_s: The time that they took; None if the file does not say.
