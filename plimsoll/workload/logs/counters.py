@@ -216,7 +216,7 @@ def _read_class(one: Mapping[str, Any], stripper: Stripper) -> Digest | None:
     else:
         fingerprint = str(one.get("fingerprint", ""))
         text = _FOLDED_LIST.sub("(...)", fingerprint)
-        listed = limit = span = None
+        listed, limit, span = (), None, None
     if not text or not calls:
         return None
 

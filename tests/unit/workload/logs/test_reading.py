@@ -155,7 +155,7 @@ def test_plans_of_auto_explain(tmp_path: Path) -> None:
 def test_pt_query_digest_has_lengths_from_its_examples(tmp_path: Path) -> None:
     seen = read(tmp_path, samples.PT_QUERY_DIGEST, database="shop")
     first, second = seen.digests
-    assert (first.text, first.listed) == ("SELECT title FROM product WHERE id IN (...)", 3)
+    assert (first.text, first.listed) == ("SELECT title FROM product WHERE id IN (...)", (3.0,))
     assert (first.calls, first.time_s, first.rows_examined) == (90, 0.9, 280)
     assert second.text == "select name from kind where id in(...)"
     assert (seen.interval_s, seen.unknown) == (60.0, 5)
