@@ -235,6 +235,8 @@ WRONG: list[tuple[dict[str, Any], str, object, list[str]]] = [
     ({"limits": {"deterioration": 1}}, "limits.deterioration", 1, ["> 1.0"]),
     ({"limits": {"cv_max": 0}}, "limits.cv_max", 0, ["> 0.0"]),
     ({"limits": {"soak_s": -1}}, "limits.soak_s", -1, [">= 0.0"]),
+    ({"limits": {"soak_window_s": 20}}, "limits.soak_window_s", 20, [">= 30.0"]),
+    ({"limits": {"soak_s": 80, "soak_window_s": 40}}, "limits.soak_window_s", 40, []),
     ({"limits": {"soak_s": 1800}, "load": {"warmup_s": 300}}, "limits.soak_s", 1800,
      []),
     ({"limits": {"soak_s": 1800}, "search": {"strategy": "steps", "probes_max": 3}},
