@@ -31,6 +31,8 @@ pub struct OperationReport {
     pub records: u64,
     pub rows: Option<u64>,
     pub rows_missing: Option<u64>,
+    pub rolled_back: u64,
+    pub retries: Errors,
     pub errors: Errors,
     pub latency_us: Summary,
     pub histogram: String,

@@ -72,6 +72,19 @@ impl Lane {
         self.running.begin(&mut Tools { program, scope, drawing, wire, slot, sent });
     }
 
+    /// Begins the operation anew after a deadlock or a serialization failure.
+    #[cold]
+    pub fn again<W: Wire>(
+        &mut self,
+        program: &Program,
+        scope: &mut Scope,
+        wire: &mut W,
+        sent: &mut Sent,
+    ) {
+        let (slot, drawing) = (self.slot, &mut self.drawing);
+        self.running.again(&mut Tools { program, scope, drawing, wire, slot, sent });
+    }
+
     /// Takes the answer to the last packet, and appends the next one where there is one.
     pub fn answered<W: Wire>(
         &mut self,

@@ -33,18 +33,31 @@ pub struct Tally {
     pub succeeded: u64,
     /// The rows that the statements of its successes met.
     pub met: Met,
+    /// Those of its successes that rolled back what they had done, as they were to.
+    pub rolled_back: u64,
+    /// Tries after which it was tried again, by what they met.
+    pub retries: Errors,
     pub errors: Errors,
     pub latency: Histogram,
 }
 
 impl Tally {
     pub fn empty() -> Self {
-        Tally { succeeded: 0, met: Met::NONE, errors: Errors::new(), latency: histogram::new() }
+        Tally {
+            succeeded: 0,
+            met: Met::NONE,
+            rolled_back: 0,
+            retries: Errors::new(),
+            errors: Errors::new(),
+            latency: histogram::new(),
+        }
     }
 
     pub fn add(&mut self, other: &Tally) {
         self.succeeded += other.succeeded;
         self.met.add(other.met);
+        self.rolled_back += other.rolled_back;
+        add_errors(&mut self.retries, &other.retries);
         add_errors(&mut self.errors, &other.errors);
         self.latency.add(&other.latency).expect("both have the same bounds");
     }
@@ -152,6 +165,7 @@ impl Recorder {
                 let tally = &mut self.tallies[operation];
                 tally.succeeded += 1;
                 tally.met.add(met);
+                tally.rolled_back += u64::from(met.rolled_back);
                 histogram::record_ns(&mut tally.latency, latency_ns);
                 self.ended += 1;
             }
@@ -185,6 +199,15 @@ impl Recorder {
         second.errors += 1;
         if let Some(ns) = latency_ns {
             histogram::record_ns(&mut second.latency, ns);
+        }
+    }
+
+    /// Counts a try of an operation that is tried again.
+    #[cold]
+    pub fn retry(&mut self, operation: usize, failure: &Failure, at: u64) {
+        self.example(&failure.code, &failure.message);
+        if self.window.contains(at) {
+            count_error(&mut self.tallies[operation].retries, &failure.code);
         }
     }
 

@@ -88,6 +88,8 @@ fn operations<W: Wire>(
             records: sum.succeeded * operation.records,
             rows,
             rows_missing: rows.map(|_| sum.met.missing),
+            rolled_back: sum.rolled_back,
+            retries: sum.retries,
             errors: sum.errors,
             latency_us: Summary::of(&sum.latency),
             histogram: histogram::encode(&sum.latency),

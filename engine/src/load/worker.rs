@@ -492,7 +492,23 @@ impl<'a, W: Wire> Worker<'a, W> {
             }
             Next::Succeeded(met) => self.operation_answered(index, Ok(met)),
             Next::Failed(failure) => self.operation_answered(index, Err(&failure)),
+            Next::Again(failure) => self.try_again(index, &failure),
         }
+    }
+
+    /// Counts a try that met a deadlock or a serialization failure, and begins the next.
+    #[cold]
+    fn try_again(&mut self, index: usize, failure: &Failure) {
+        let now = self.shared.clock.now();
+        if self.ending || now >= self.shared.window.end || now > self.lanes[index].deadline {
+            return self.operation_answered(index, Err(failure));
+        }
+        let lane = &mut self.lanes[index];
+        self.recorder.retry(lane.operation(), failure, now);
+        let line = lane.line;
+        let (scope, wire) = (&mut self.scopes[lane.scope], &mut self.lines[line].wire);
+        lane.again(self.shared.program, scope, wire, &mut self.sent);
+        self.pass_on(line);
     }
 
     /// Records an operation that succeeded or failed. One that is answered after the window's end

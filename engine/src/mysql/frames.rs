@@ -23,6 +23,8 @@ pub struct Partial {
     /// Bytes of payload so far, over all frames of the packet.
     length: u64,
     prefix: Vec<u8>,
+    /// How many bytes of payload are kept beyond [`PREFIX`].
+    more: usize,
     active: bool,
 }
 
@@ -60,7 +62,7 @@ impl Partial {
             return false;
         }
         let (taken, rest) = input.split_at(self.left.min(input.len()));
-        let room = PREFIX - self.prefix.len();
+        let room = (PREFIX + self.more).saturating_sub(self.prefix.len());
         self.prefix.extend_from_slice(&taken[..room.min(taken.len())]);
         self.left -= taken.len();
         self.length += taken.len() as u64;
@@ -75,8 +77,15 @@ impl Partial {
     /// Ends the packet: returns its first bytes and its length, and is ready for the next one.
     pub fn finish(&mut self) -> (Vec<u8>, u64) {
         let whole = (std::mem::take(&mut self.prefix), self.length);
+        let more = self.more;
         self.clear();
+        self.more = more;
         whole
+    }
+
+    /// Keeps more of the packets that follow, until it is cleared.
+    pub fn keep(&mut self, more: usize) {
+        self.more = more;
     }
 
     /// Takes back the buffer that [`Partial::finish`] gave, so that none is allocated.
@@ -91,6 +100,7 @@ impl Partial {
         self.goes_on = false;
         self.length = 0;
         self.prefix.clear();
+        self.more = 0;
         self.active = false;
     }
 }

@@ -5,6 +5,8 @@ The other half is `engine/src/report.rs`.
 
 from typing import Literal, Self
 
+from pydantic import Field
+
 from plimsoll.model.base import Model
 from plimsoll.model.engine.asked import EngineWorkload
 
@@ -35,6 +37,10 @@ class OperationReport(Model):
     # engine does not tell them
     rows_least: int | None = None
     writes: bool | None = None
+    # Successes that rolled back what they had done, as they were to
+    rolled_back: int = 0
+    # Tries that met a deadlock or a serialization failure and were followed by another, by code
+    retries: dict[str, int] = Field(default_factory=dict)
     # {code: count}: "1213", CQL's "write_timeout", "timeout", "connection_lost", "protocol"
     errors: dict[str, int]
     # Successes and time-outs (at full length, CQL servers' time-outs too)

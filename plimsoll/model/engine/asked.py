@@ -13,6 +13,7 @@ from pydantic import Field, model_validator
 from plimsoll.complaints import Complaint
 from plimsoll.errors import UsageError
 from plimsoll.model.base import Model
+from plimsoll.model.engine.expressions import Expression
 from plimsoll.model.engine.networks import Network
 from plimsoll.model.engine.values import Value
 
@@ -139,6 +140,13 @@ class RowUpdated(Model):
     key: Value  # the same as in `binds`, without names of `let`
 
 
+class Returned(Model):
+    """A variable that takes a column of the first row of a statement's result; null if none."""
+
+    name: str
+    kind: Literal["integer", "text"]
+
+
 class EngineStatement(Model):
     """One prepared statement, sent `repeat` times with newly drawn binds.
 
@@ -152,29 +160,96 @@ class EngineStatement(Model):
     repeat: Annotated[int, Field(ge=1)] = 1
     choose: Value | None = None
     rows_least: Annotated[int, Field(ge=0)] = 0
+    returns: tuple[Returned, ...] = ()  # its first columns
     row_updated: RowUpdated | None = Field(None, exclude=True)
 
 
+class SendStep(Model):
+    """Sends a statement, by its index among the operation's."""
+
+    kind: Literal["send"] = "send"
+    statement: Annotated[int, Field(ge=0)]
+
+
+class IfStep(Model):
+    """Takes some steps or others."""
+
+    kind: Literal["if"] = "if"
+    condition: Expression
+    then: "tuple[Step, ...]"
+    otherwise: "tuple[Step, ...]" = ()
+
+
+class RepeatStep(Model):
+    """Takes steps as often as a value says; `turn` names the number of the turn, from 1."""
+
+    kind: Literal["repeat"] = "repeat"
+    times: Value
+    turn: str
+    let: tuple[Let, ...] = ()  # drawn in each turn
+    steps: "tuple[Step, ...]"
+
+
+class RollbackStep(Model):
+    """Rolls back what the operation has done, and ends it as a success."""
+
+    kind: Literal["rollback"] = "rollback"
+
+
+Step = Annotated[
+    SendStep | IfStep | RepeatStep | RollbackStep,
+    Field(discriminator="kind"),
+]
+
+
 class EngineOperation(Model):
-    """One unit of work with one latency: its statements in order, in a transaction if requested."""
+    """One unit of work with one latency: its statements, in a transaction if requested.
+
+    They are sent in order, or as `steps` says.
+    """
 
     name: str
     weight: Annotated[float, Field(ge=0)]
     let: tuple[Let, ...] = ()
     transaction: bool = False  # BEGIN before, COMMIT after; both count in the latency
     statements: tuple[EngineStatement, ...]
+    steps: tuple[Step, ...] = ()
+    # How often it is tried if it meets deadlocks or serialization failures
+    max_tries: Annotated[int, Field(ge=1, le=1000)] = 1
+    # Closed loop: the time before it is sent, and the mean of the exponential time after it
+    keying_s: Annotated[float, Field(ge=0, le=3600)] = 0.0
+    think_s: Annotated[float, Field(ge=0, le=3600)] = 0.0
     records: Annotated[int, Field(ge=1)] = 1  # rows that one success counts as, in records/s
     consistency: Consistency = "ONE"  # CQL: which replicas must acknowledge
 
     @property
     def rows_least(self) -> int:
         """The fewest rows that one success meets, 0 if it may meet none."""
-        return sum(statement.rows_least * statement.repeat for statement in self.statements)
+        if self.steps:
+            if _rolls_back(self.steps):
+                return 0
+            sent = [self.statements[s.statement] for s in self.steps if isinstance(s, SendStep)]
+        else:
+            sent = list(self.statements)
+        return sum(statement.rows_least * statement.repeat for statement in sent)
 
     @property
     def writes(self) -> bool:
         """Whether one of its statements is a write."""
         return any(_WRITE.match(sql) for one in self.statements for sql in one.sql)
+
+
+def _rolls_back(steps: Sequence[Step]) -> bool:
+    """Whether an operation may roll back what it has done."""
+    for step in steps:
+        match step:
+            case RollbackStep():
+                return True
+            case IfStep() if _rolls_back(step.then) or _rolls_back(step.otherwise):
+                return True
+            case RepeatStep() if _rolls_back(step.steps):
+                return True
+    return False
 
 
 class KeySpace(Model):
@@ -196,6 +271,9 @@ class EngineWorkload(Model):
 
     key_spaces: tuple[KeySpace, ...]
     operations: tuple[EngineOperation, ...]
+    # By weight each time, or from a shuffled deck of each connection with as many cards of an
+    # operation as its weight (TPC-C, clause 5.2.4.2)
+    mix: Literal["weights", "deck"] = "weights"
 
 
 POLL_MOST_US = 1_000
