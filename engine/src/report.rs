@@ -36,6 +36,15 @@ pub struct OperationReport {
     pub errors: Errors,
     pub latency_us: Summary,
     pub histogram: String,
+    pub statements: Vec<StatementReport>,
+}
+
+/// What one statement of an operation did in the window.
+#[derive(Debug, Serialize)]
+pub struct StatementReport {
+    pub sql: String,
+    pub executed: u64,
+    pub latency_us: Summary,
 }
 
 /// What one node of several did in the window.

@@ -54,6 +54,8 @@ NO_KEYS: Mapping[str, RowKey] = {}
 # What stands for a variable whose value only a load knows, by its kind
 _UNKNOWN: dict[str, Value] = {"int": LiteralValue(value=0), "text": LiteralValue(value="")}
 
+_BLOCKS = {"if": "branches", "repeat": "drawn loops", "rollback": "rollbacks"}
+
 Statements = Annotated[Listed[Any], Field(min_length=1, max_length=MAX_STATEMENTS)]
 
 
@@ -168,9 +170,7 @@ class _Found:
         self.texts.append(written)
         if len(self.texts) > MAX_STATEMENTS:
             raise workload_error(f"is one of more than {MAX_STATEMENTS} statements")
-        require_short(
-            characters := self.characters + _count_characters(written)
-        )
+        require_short(characters := self.characters + _count_characters(written))
         self.characters = characters
         self.used |= find_used_variables(statement.values)
         for name, kind in statement.returns.items():
@@ -282,6 +282,18 @@ class Operations(Declared):
             problem = "the weights sum to nothing: at least one must be above 0"
             raise workload_error(problem, "operations")
         return self
+
+
+def describe_logic(operation: EngineOperation) -> str:
+    """Describe what an operation needs that CQL does not have; empty if it needs nothing."""
+    needs = []
+    if any(statement.returns for statement in operation.statements):
+        needs.append("results that later statements use (returns)")
+    kinds = {step.kind for step in operation.steps}
+    needs += [f"{what} ({kind})" for kind, what in _BLOCKS.items() if kind in kinds]
+    if operation.max_tries > 1:
+        needs.append("deadlocks to try again after (max_tries)")
+    return ", ".join(needs)
 
 
 def list_texts(declared: object) -> Iterator[object]:

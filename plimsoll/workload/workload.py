@@ -24,7 +24,7 @@ from plimsoll.workload.declared import (
     workload_error,
 )
 from plimsoll.workload.names import Names
-from plimsoll.workload.operations import Operations, list_texts
+from plimsoll.workload.operations import Operations, describe_logic, list_texts
 from plimsoll.workload.parameters import Parameter, Parameters, find_references, substitute
 from plimsoll.workload.rows import find_row_keys
 from plimsoll.workload.statements import Statement, require_short
@@ -48,11 +48,11 @@ class DatasetDocument(Declared):
 class WorkloadDocument(DatasetDocument):
     """The document of a workload, which has its own tables or names a dataset.
 
-    `Operations` reads its operations once all parameters have values, and `Condition` its conditions.
+    `Operations` reads its operations once all parameters have values, `Condition` its conditions.
 
     Attributes:
-        mix: `weights` to choose each operation by its weight; `deck` to take it from a shuffled deck
-            of the connection, with as many cards of an operation as its weight.
+        mix: `weights` to choose each operation by its weight; `deck` to take it from a shuffled
+            deck of the connection, with as many cards of an operation as its weight.
         per_minute: Figures of the load by name: committed operations per minute, of which one.
         conditions: What is true of the rows before and after every load, by name.
     """
@@ -136,9 +136,13 @@ class Workload:
         if len(sent) < len(operations):
             raise self._refusal(f"the workload has no {_NAMES[facts.language]} statements")
         sampled = tuple(name for name, shape in tables.items() if shape.keys == "sampled")
+        if protocol == "cql":
+            for operation in sent:
+                if needs := describe_logic(operation):
+                    raise self._refusal(f"operations.{operation.name}: Cassandra has no {needs}")
         if sampled and any(operation.steps for operation in sent):
             raise self._refusal(
-                f"tables.{sampled[0]}.keys: are sampled for operations whose statements are sent in turn"
+                f"tables.{sampled[0]}.keys: cannot be sampled for operations with logic"
             )
         if sampled and protocol == "cql":
             raise self._refusal(

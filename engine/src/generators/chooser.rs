@@ -24,18 +24,41 @@ pub struct Chooser {
 #[derive(Debug, Clone)]
 enum Sampler {
     Uniform,
-    Sequential { next: u64, step: u64 },
+    Sequential {
+        next: u64,
+        step: u64,
+    },
     Zipfian(Zipfian),
-    Scrambled { zipfian: Zipfian, items: u64 },
+    Scrambled {
+        zipfian: Zipfian,
+        items: u64,
+    },
     Latest(Zipfian),
-    Hotspot { hot_set: f64, hot_operations: f64 },
-    Exponential { gamma: f64 },
-    Gaussian { iterations: u32 },
-    Special { iterations: u32, hot_set: u32, hot_operations: u32 },
-    Pareto { power: f64 },
+    Hotspot {
+        hot_set: f64,
+        hot_operations: f64,
+    },
+    Exponential {
+        gamma: f64,
+    },
+    Gaussian {
+        iterations: u32,
+    },
+    Special {
+        iterations: u32,
+        hot_set: u32,
+        hot_operations: u32,
+    },
+    Pareto {
+        power: f64,
+    },
     Rejection(RejectionZipfian),
     /// TPC-C's NURand (clause 2.1.6) over the numbers from `low` on.
-    Nurand { a: u64, c: u64, low: u64 },
+    Nurand {
+        a: u64,
+        c: u64,
+        low: u64,
+    },
 }
 
 /// One holder's part of a counter that several holders divide between them: the numbers `offset`,
@@ -114,7 +137,8 @@ impl Chooser {
             }
             Distribution::Nurand { a, c } => {
                 if low < 0 || a >= 1 << 32 || c > a {
-                    let message = "nurand: allowed are numbers from 0 on, a below 2^32 and c up to a";
+                    let message =
+                        "nurand: allowed are numbers from 0 on, a below 2^32 and c up to a";
                     return Err(EngineError::spec(message));
                 }
                 Sampler::Nurand { a, c, low: low as u64 }

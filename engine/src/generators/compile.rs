@@ -101,14 +101,7 @@ impl Program {
                 .iter()
                 .map(|each| (names.known[&each.name].slot, each.kind))
                 .collect();
-            statements.push(Statement {
-                alternatives,
-                choose,
-                binds,
-                repeat,
-                rows_least,
-                returns,
-            });
+            statements.push(Statement { alternatives, choose, binds, repeat, rows_least, returns });
         }
         Ok(Operation {
             name: operation.name.clone(),

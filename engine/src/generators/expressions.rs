@@ -101,8 +101,10 @@ mod tests {
     #[test]
     fn division_rounds_down_and_by_zero_is_zero() {
         for (number, by) in [(7, 2), (-7, 2), (7, -2), (-7, -2), (6, 3), (-6, 3)] {
-            let (quotient, rest) =
-                (compute(Function::Divide, &[number, by]), compute(Function::Remainder, &[number, by]));
+            let (quotient, rest) = (
+                compute(Function::Divide, &[number, by]),
+                compute(Function::Remainder, &[number, by]),
+            );
             assert_eq!(quotient, (number as f64 / by as f64).floor() as i64, "{number} / {by}");
             assert_eq!(quotient * by + rest, number, "{number} % {by}");
         }

@@ -47,13 +47,25 @@ pub struct Statement {
 /// What an operation with logic does next.
 #[derive(Debug, Clone)]
 pub enum Step {
-    Send { statement: usize },
-    Keep { slot: usize, value: Value },
+    Send {
+        statement: usize,
+    },
+    Keep {
+        slot: usize,
+        value: Value,
+    },
     /// Goes on with the next step if the condition holds, else elsewhere.
-    Unless { condition: Expression, to: usize },
+    Unless {
+        condition: Expression,
+        to: usize,
+    },
     GoTo(usize),
     /// Begins a turn of a loop, or goes on after its last one. `turns` has how many there are.
-    Turn { turn: usize, turns: usize, end: usize },
+    Turn {
+        turn: usize,
+        turns: usize,
+        end: usize,
+    },
     Rollback,
 }
 
@@ -84,6 +96,8 @@ pub struct Program {
     cumulative_weights: Vec<f64>,
     /// The cards of the deck that operations are chosen from; empty if they are chosen by weight.
     cards: Vec<u32>,
+    /// Each statement has an answer of its own, so that its latency can be recorded.
+    pub one_by_one: bool,
     /// How many variables the operations have together.
     pub(super) variables: usize,
     pub(super) spaces: Vec<spec::KeySpace>,

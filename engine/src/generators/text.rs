@@ -98,7 +98,10 @@ mod tests {
         };
         // the example of clause 4.3.2.3
         assert_eq!(name(371), "PRICALLYOUGHT");
-        assert_eq!((name(0), name(40), name(999)), ("BARBARBAR".into(), "BARPRESBAR".into(), "EINGEINGEING".into()));
+        assert_eq!(
+            (name(0), name(40), name(999)),
+            ("BARBARBAR".into(), "BARPRESBAR".into(), "EINGEINGEING".into())
+        );
         let decimal = |units, scale| {
             let mut out = Vec::new();
             write_decimal(units, scale, &mut out);

@@ -26,23 +26,63 @@ pub enum Value {
     Double(f64),
     Text(Box<[u8]>),
     Null,
-    Drawn { low: i64, n: u64, chooser: usize },
-    Key { space: usize, chooser: usize },
-    NextKey { space: usize },
+    Drawn {
+        low: i64,
+        n: u64,
+        chooser: usize,
+    },
+    Key {
+        space: usize,
+        chooser: usize,
+    },
+    NextKey {
+        space: usize,
+    },
     Row,
     /// `nullable`: a statement's result may make it null.
-    Variable { slot: usize, kind: Kind, nullable: bool },
-    Sum { of: Box<Value>, plus: i64 },
+    Variable {
+        slot: usize,
+        kind: Kind,
+        nullable: bool,
+    },
+    Sum {
+        of: Box<Value>,
+        plus: i64,
+    },
     FnvHash(Box<Value>),
-    Format { around: Vec<Box<[u8]>>, of: Vec<Value> },
-    RandomText { length: usize, most: usize, alphabet: Alphabet },
+    Format {
+        around: Vec<Box<[u8]>>,
+        of: Vec<Value>,
+    },
+    RandomText {
+        length: usize,
+        most: usize,
+        alphabet: Alphabet,
+    },
     Pattern(Box<[u8]>),
-    Numbers { of: Box<[i64]>, chooser: usize },
-    Texts { of: Box<[Box<[u8]>]>, chooser: usize },
+    Numbers {
+        of: Box<[i64]>,
+        chooser: usize,
+    },
+    Texts {
+        of: Box<[Box<[u8]>]>,
+        chooser: usize,
+    },
     Expression(Expression),
-    If { condition: Expression, sides: Box<[Value; 2]>, kind: Kind },
-    Weighted { cumulative: Box<[f64]>, of: Box<[Value]>, kind: Kind },
-    Decimal { of: Box<Value>, scale: u32 },
+    If {
+        condition: Expression,
+        sides: Box<[Value; 2]>,
+        kind: Kind,
+    },
+    Weighted {
+        cumulative: Box<[f64]>,
+        of: Box<[Value]>,
+        kind: Kind,
+    },
+    Decimal {
+        of: Box<Value>,
+        scale: u32,
+    },
     LastName(Box<Value>),
 }
 
@@ -114,9 +154,9 @@ impl Value {
         match self {
             Value::Double(_) => Kind::Double,
             Value::Null => Kind::Null,
-            Value::Variable { kind, .. } | Value::If { kind, .. } | Value::Weighted { kind, .. } => {
-                *kind
-            }
+            Value::Variable { kind, .. }
+            | Value::If { kind, .. }
+            | Value::Weighted { kind, .. } => *kind,
             Value::Text(_)
             | Value::Format { .. }
             | Value::RandomText { .. }

@@ -89,6 +89,22 @@ impl<W: Wire> Tools<'_, W> {
 }
 
 impl Running {
+    /// The place of what was sent last among the operation's statements; BEGIN and COMMIT come after
+    /// them. None for a rollback.
+    pub fn sent_statement(&self, program: &Program) -> Option<usize> {
+        let operation = &program.operations[self.index];
+        match self.place {
+            Place::Statement { index, .. } => Some(index),
+            Place::Step { index, .. } => match operation.steps[index] {
+                Step::Send { statement } => Some(statement),
+                _ => None,
+            },
+            Place::Begin => Some(operation.statements.len()),
+            Place::Commit => Some(operation.statements.len() + 1),
+            Place::Rollback | Place::Whole => None,
+        }
+    }
+
     /// Draws an operation and appends its first packet.
     pub fn begin<W: Wire>(&mut self, tools: &mut Tools<'_, W>) {
         let index = tools.program.choose_operation(tools.drawing);
@@ -127,7 +143,8 @@ impl Running {
             } else {
                 self.go_on(0, tools);
             }
-        } else if operation.steps.is_empty() && tools.wire.pipelines() {
+        } else if operation.steps.is_empty() && tools.wire.pipelines() && !tools.program.one_by_one
+        {
             self.whole_transaction(tools);
         } else {
             self.place = Place::Begin;

@@ -39,6 +39,8 @@ pub struct Tally {
     pub retries: Errors,
     pub errors: Errors,
     pub latency: Histogram,
+    /// The latencies of its statements, of BEGIN and of COMMIT; empty if they are not recorded.
+    pub statements: Vec<Histogram>,
 }
 
 impl Tally {
@@ -50,6 +52,7 @@ impl Tally {
             retries: Errors::new(),
             errors: Errors::new(),
             latency: histogram::new(),
+            statements: Vec::new(),
         }
     }
 
@@ -60,6 +63,11 @@ impl Tally {
         add_errors(&mut self.retries, &other.retries);
         add_errors(&mut self.errors, &other.errors);
         self.latency.add(&other.latency).expect("both have the same bounds");
+        self.statements
+            .resize_with(other.statements.len().max(self.statements.len()), histogram::new);
+        for (sum, one) in self.statements.iter_mut().zip(&other.statements) {
+            sum.add(one).expect("both have the same bounds");
+        }
     }
 }
 
@@ -199,6 +207,16 @@ impl Recorder {
         second.errors += 1;
         if let Some(ns) = latency_ns {
             histogram::record_ns(&mut second.latency, ns);
+        }
+    }
+
+    /// Records how long a statement took.
+    #[cold]
+    pub fn statement(&mut self, operation: usize, statement: usize, latency_ns: u64, at: u64) {
+        if self.window.contains(at) {
+            let statements = &mut self.tallies[operation].statements;
+            statements.resize_with(statements.len().max(statement + 1), histogram::new);
+            histogram::record_ns(&mut statements[statement], latency_ns);
         }
     }
 

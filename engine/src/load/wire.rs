@@ -53,7 +53,6 @@ impl Kept {
     #[inline]
     pub fn clear(&mut self) {
         self.wanted = 0;
-        self.filled = false;
     }
 
     /// How many columns of the next row are to be kept.

@@ -92,13 +92,18 @@ impl Column {
     }
 
     /// Keeps the value that stands first in a row's rest, and returns what follows it.
-    fn keep<'a>(self, index: usize, rest: &'a [u8], kept: &mut Kept) -> Result<&'a [u8], Violation> {
+    fn keep<'a>(
+        self,
+        index: usize,
+        rest: &'a [u8],
+        kept: &mut Kept,
+    ) -> Result<&'a [u8], Violation> {
         const SHORT: Violation = Violation("a row that is short, or too long to be kept");
         let size = match self.code {
-            1 => 1,     // TINYINT
+            1 => 1,      // TINYINT
             2 | 13 => 2, // SMALLINT, YEAR
-            3 | 9 => 4, // INT, MEDIUMINT
-            8 => 8,     // BIGINT
+            3 | 9 => 4,  // INT, MEDIUMINT
+            8 => 8,      // BIGINT
             _ => {
                 let (length, rest) = length_encoded(rest)?;
                 let (text, rest) = rest.split_at_checked(length as usize).ok_or(SHORT)?;

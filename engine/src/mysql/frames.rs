@@ -77,13 +77,11 @@ impl Partial {
     /// Ends the packet: returns its first bytes and its length, and is ready for the next one.
     pub fn finish(&mut self) -> (Vec<u8>, u64) {
         let whole = (std::mem::take(&mut self.prefix), self.length);
-        let more = self.more;
         self.clear();
-        self.more = more;
         whole
     }
 
-    /// Keeps more of the packets that follow, until it is cleared.
+    /// Keeps more of the packets that follow.
     pub fn keep(&mut self, more: usize) {
         self.more = more;
     }
@@ -100,7 +98,6 @@ impl Partial {
         self.goes_on = false;
         self.length = 0;
         self.prefix.clear();
-        self.more = 0;
         self.active = false;
     }
 }

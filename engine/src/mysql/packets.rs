@@ -142,13 +142,7 @@ fn bind(
     }
 }
 
-fn bind_as(
-    kind: Kind,
-    value: &Value,
-    drawing: &mut Drawing,
-    scope: &mut Scope,
-    out: &mut Vec<u8>,
-) {
+fn bind_as(kind: Kind, value: &Value, drawing: &mut Drawing, scope: &mut Scope, out: &mut Vec<u8>) {
     match kind {
         Kind::Integer => out.extend_from_slice(&value.integer(drawing, scope).to_le_bytes()),
         Kind::Double => out.extend_from_slice(&value.double(drawing).to_le_bytes()),

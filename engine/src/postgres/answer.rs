@@ -66,7 +66,6 @@ impl Answer {
         self.missing = 0;
         self.failed = None;
         self.kept.clear();
-        self.partial.keep_rows(false);
     }
 
     /// The first row of what is asked is to be kept, as far as it has these columns. It comes as
@@ -74,7 +73,7 @@ impl Answer {
     #[cold]
     pub fn keep(&mut self, returns: &[(usize, ReturnedKind)]) {
         self.kept.begin(returns);
-        self.partial.keep_rows(true);
+        self.partial.keep_rows();
     }
 
     /// Takes the first row: a number of columns, then each one's length and text.

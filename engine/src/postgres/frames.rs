@@ -138,9 +138,9 @@ impl Partial {
         Ok(Some(Message { tag: self.header[0], body: &self.prefix }))
     }
 
-    /// Whether the rows that follow are kept.
-    pub fn keep_rows(&mut self, rows: bool) {
-        self.rows = rows;
+    /// Keeps the rows that follow, too.
+    pub fn keep_rows(&mut self) {
+        self.rows = true;
     }
 
     pub fn clear(&mut self) {

@@ -138,9 +138,7 @@ pub enum ReturnedKind {
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Step {
     /// A statement, by its index.
-    Send {
-        statement: usize,
-    },
+    Send { statement: usize },
     If {
         condition: Expression,
         then: Vec<Step>,
@@ -269,6 +267,9 @@ pub struct Load {
     pub client_count: u32,
     #[serde(default)]
     pub start_at_epoch_ms: Option<i64>,
+    /// Whether the latency of each statement is recorded; a transaction is not sent as a whole then.
+    #[serde(default)]
+    pub statement_latencies: bool,
 }
 
 /// In which order rows are loaded.

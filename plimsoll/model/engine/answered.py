@@ -3,6 +3,7 @@
 The other half is `engine/src/report.rs`.
 """
 
+from collections.abc import Mapping
 from typing import Literal, Self
 
 from pydantic import Field
@@ -20,6 +21,14 @@ class LatencySummary(Model):
     p99: int | None
     p999: int | None
     max: int | None
+
+
+class StatementReport(Model):
+    """What one statement of an operation did in the window, those that succeeded."""
+
+    sql: str
+    executed: int
+    latency_us: LatencySummary
 
 
 class OperationReport(Model):
@@ -46,6 +55,8 @@ class OperationReport(Model):
     # Successes and time-outs (at full length, CQL servers' time-outs too)
     latency_us: LatencySummary
     histogram: str  # HdrHistogram V2 compressed, base64; 1 us to 5 min, 3 digits
+    # Its statements, then BEGIN and COMMIT; empty if their latencies were not asked for
+    statements: tuple[StatementReport, ...] = ()
 
 
 class NodeReport(Model):
@@ -137,6 +148,20 @@ class LoadReport(Model):
     # None if the workload updates no row by its key, or no second session could read; the engine
     # does not tell it
     read_back: ReadBack | None = None
+
+    def per_minute(self, of: Mapping[str, str]) -> dict[str, float]:
+        """Return figures of the load: operations committed per minute of the window.
+
+        Args:
+            of: The operation of each figure, by the figure's name.
+        """
+        if not self.window_s:
+            return {}
+        totals = {name: self.operations[one] for name, one in of.items() if one in self.operations}
+        return {
+            name: 60 * (one.succeeded - one.rolled_back) / self.window_s
+            for name, one in totals.items()
+        }
 
     def with_meaning(self, workload: EngineWorkload) -> Self:
         """Return the report with what its operations mean by the workload."""

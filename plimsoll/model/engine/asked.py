@@ -15,7 +15,7 @@ from plimsoll.errors import UsageError
 from plimsoll.model.base import Model
 from plimsoll.model.engine.expressions import Expression
 from plimsoll.model.engine.networks import Network
-from plimsoll.model.engine.values import Value
+from plimsoll.model.engine.values import IntegerValue, LiteralValue, Value, VariableValue
 
 # --- target ---
 
@@ -225,31 +225,45 @@ class EngineOperation(Model):
     @property
     def rows_least(self) -> int:
         """The fewest rows that one success meets, 0 if it may meet none."""
-        if self.steps:
-            if _rolls_back(self.steps):
+        if not self.steps:
+            return sum(statement.rows_least * statement.repeat for statement in self.statements)
+        goes_on, rolled_back = self._count_least_rows(self.steps)
+        return goes_on if rolled_back is None else min(goes_on, rolled_back)
+
+    def _count_least_rows(self, steps: Sequence[Step]) -> tuple[int, int | None]:
+        """Return the fewest rows that steps meet, and those met before a rollback; None if none."""
+        goes_on, ends = 0, list[int]()
+        for step in steps:
+            match step:
+                case SendStep():
+                    sent = self.statements[step.statement]
+                    goes_on += sent.rows_least * sent.repeat
+                case IfStep():
+                    sides = [self._count_least_rows(side) for side in (step.then, step.otherwise)]
+                    ends += [goes_on + end for _, end in sides if end is not None]
+                    goes_on += min(on for on, _ in sides)
+                case RepeatStep():
+                    turn, end = self._count_least_rows(step.steps)
+                    ends += [] if end is None else [goes_on + end]
+                    goes_on += self._count_least_turns(step.times) * turn
+                case RollbackStep():
+                    ends.append(goes_on)
+        return goes_on, min(ends, default=None)
+
+    def _count_least_turns(self, times: Value) -> int:
+        match times:
+            case VariableValue(name=name):
+                drawn = [let.value for let in self.let if let.name == name]
+                return self._count_least_turns(drawn[0]) if drawn else 0
+            case IntegerValue(low=least) | LiteralValue(value=int(least)):
+                return max(least, 0)
+            case _:
                 return 0
-            sent = [self.statements[s.statement] for s in self.steps if isinstance(s, SendStep)]
-        else:
-            sent = list(self.statements)
-        return sum(statement.rows_least * statement.repeat for statement in sent)
 
     @property
     def writes(self) -> bool:
         """Whether one of its statements is a write."""
         return any(_WRITE.match(sql) for one in self.statements for sql in one.sql)
-
-
-def _rolls_back(steps: Sequence[Step]) -> bool:
-    """Whether an operation may roll back what it has done."""
-    for step in steps:
-        match step:
-            case RollbackStep():
-                return True
-            case IfStep() if _rolls_back(step.then) or _rolls_back(step.otherwise):
-                return True
-            case RepeatStep() if _rolls_back(step.steps):
-                return True
-    return False
 
 
 class KeySpace(Model):
@@ -318,6 +332,8 @@ class LoadSpec(Model):
     client_index: Annotated[int, Field(ge=0)] = 0
     client_count: Annotated[int, Field(ge=1)] = 1
     start_at_epoch_ms: int | None = None  # the barrier: connect before this time, send from it on
+    # Whether the latency of each statement is recorded; a transaction is not pipelined then
+    statement_latencies: bool = False
 
 
 LoadOrder = Literal["key", "number"]
