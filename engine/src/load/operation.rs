@@ -2,7 +2,7 @@
 
 use super::wire::{Execution, Met, Wire};
 use crate::error::Failure;
-use crate::generators::program::{Program, Step};
+use crate::generators::program::{Program, Statement, Step};
 use crate::generators::rng::Rng;
 use crate::generators::values::{Drawing, Scope, Variable};
 
@@ -40,7 +40,7 @@ enum Place {
     },
     Commit,
     Rollback,
-    /// All of a transaction is sent.
+    /// All of it is sent.
     Whole,
 }
 
@@ -82,6 +82,11 @@ pub struct Tools<'a, W> {
 }
 
 impl<W: Wire> Tools<'_, W> {
+    /// Whether several statements are sent before the first of them is answered.
+    fn batches(&self) -> bool {
+        self.wire.pipelines() && !self.program.one_by_one
+    }
+
     fn query(&mut self, sql: &str) {
         self.sent.transaction_commands += 1;
         self.wire.command(sql);
@@ -143,12 +148,14 @@ impl Running {
             } else {
                 self.go_on(0, tools);
             }
-        } else if operation.steps.is_empty() && tools.wire.pipelines() && !tools.program.one_by_one
-        {
+        } else if operation.steps.is_empty() && tools.batches() {
             self.whole_transaction(tools);
         } else {
             self.place = Place::Begin;
             tools.query("BEGIN");
+            if tools.batches() {
+                self.go_on(0, tools);
+            }
         }
         tools.wire.ask();
     }
@@ -214,8 +221,9 @@ impl Running {
 
     /// A command has failed: ends the operation, after a rollback if it has begun a transaction.
     fn fail<W: Wire>(&mut self, failure: Box<Failure>, tools: &mut Tools<'_, W>) -> Next {
+        let rolled_back = self.failed.is_some();
         let failure = self.failed.take().unwrap_or(failure);
-        let begun = !matches!(self.place, Place::Begin | Place::Rollback);
+        let begun = self.place != Place::Begin && !rolled_back;
         let transaction = tools.program.operations[self.index].transaction;
         if !(transaction && begun && tools.wire.in_transaction()) {
             return self.give_up(failure, tools);
@@ -264,16 +272,24 @@ impl Running {
         self.go_on(index + 1, tools)
     }
 
-    /// Takes steps from this one on, until something is appended. Returns false if the operation is
-    /// over.
+    /// Takes steps from this one on, until something is appended whose answer decides what comes next:
+    /// any statement, or, where requests are batched, one that returns variables. Returns false if the
+    /// operation is over.
     fn go_on<W: Wire>(&mut self, mut at: usize, tools: &mut Tools<'_, W>) -> bool {
         let operation = &tools.program.operations[self.index];
+        let mut sent = false;
         while let Some(step) = operation.steps.get(at) {
             at += 1;
             match step {
                 Step::Send { statement } => {
-                    let left = operation.statements[*statement].repeat;
-                    self.place = Place::Step { index: at - 1, left };
+                    let Statement { repeat, returns, .. } = &operation.statements[*statement];
+                    if returns.is_empty() && tools.batches() {
+                        (0..*repeat).for_each(|_| self.send_statement(*statement, tools));
+                        self.place = Place::Step { index: at - 1, left: 1 };
+                        sent = true;
+                        continue;
+                    }
+                    self.place = Place::Step { index: at - 1, left: *repeat };
                     self.send_statement(*statement, tools);
                     return true;
                 }
@@ -306,8 +322,10 @@ impl Running {
         if operation.transaction {
             self.place = Place::Commit;
             tools.query("COMMIT");
+        } else if sent {
+            self.place = Place::Whole;
         }
-        operation.transaction
+        operation.transaction || sent
     }
 
     fn statement<W: Wire>(&mut self, index: usize, tools: &mut Tools<'_, W>) {

@@ -173,7 +173,8 @@ impl Answer {
         let Message { tag, body } = message;
         match tag {
             tag::DATA_ROW | tag::BIND_COMPLETE if self.awaited => {
-                if self.kept.wanted() > 0 && tag == tag::DATA_ROW {
+                // a statement whose rows are kept is the last of what is asked together
+                if self.kept.wanted() > 0 && self.commands == 1 && tag == tag::DATA_ROW {
                     self.keep_row(body).map_err(boxed)?;
                 }
             }
