@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import yaml
 
-from plimsoll.complaints import Complaint, FieldPath, Place
+from plimsoll.complaints import Complaint, FieldPath, Place, repeat_value
 from plimsoll.errors import UsageError
 from plimsoll.files import read_limited
 
@@ -97,7 +97,9 @@ class Document:
                 return constructor.construct_object(node)
             except (ValueError, LookupError):
                 kind = node.tag.removeprefix(_TAG)
-                raise self._refusal(node, path, f"{node.value!r} is no {kind}") from None
+                raise self._refusal(
+                    node, path, f"{repeat_value(node.value)} is no {kind}"
+                ) from None
 
         return build(self.root, ())
 

@@ -45,16 +45,18 @@ LOAD_UNITS = {
     "connections": "connections",
     "rate_ops_per_second": "ops/s offered",
 }
-_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+# The last are bytes of file names that are no UTF-8, as Python holds them (PEP 383).
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\udc80-\udcff]")
 _SIGNS = {"=": "", ">=": "≥ ", "<": "< ", "<=": "≤ ", None: ""}
 
 
 def escape_controls(text: str) -> str:
     r"""Return foreign text with control characters made visible: `\x1b[2J`.
 
-    Line breaks and tabs are kept. C0, DEL and C1 characters are replaced (ECMA-48).
+    Line breaks and tabs are kept. C0, DEL and C1 characters (ECMA-48) are replaced, and bytes of
+    file names that are no UTF-8, which cannot be printed.
     """
-    return _CONTROLS.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
+    return _CONTROLS.sub(lambda found: f"\\x{ord(found[0]) % 0x100:02x}", text)
 
 
 def latency(us: float | None) -> str:

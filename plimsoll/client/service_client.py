@@ -1,15 +1,16 @@
 """The service's resources, as typed methods."""
 
+import ssl
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 from urllib.parse import quote
-from urllib.request import ProxyHandler, build_opener
+from urllib.request import HTTPSHandler, ProxyHandler, build_opener
 from urllib.request import Request as Fetch
 
 from pydantic import ValidationError
 
 from plimsoll.checks.schedules import ScheduledCheck, ScheduledChecks
-from plimsoll.client.http import READ_TIMEOUT_S, Http, Reply
+from plimsoll.client.http import READ_TIMEOUT_S, Http, Reply, find_authorities
 from plimsoll.errors import PlimsollError
 from plimsoll.model.base import Model
 from plimsoll.model.request.check import CheckDefinition
@@ -187,13 +188,18 @@ def download(url: str) -> bytes:
     here = url.startswith("http://127.0.0.1:")
     if not (here or url.startswith("https://")):
         raise PlimsollError("the service gave a link that is not https: it is not opened")
-    opener = build_opener(ProxyHandler({})) if here else build_opener()
     try:
+        opener = build_opener(ProxyHandler({}) if here else _trusting())
         with opener.open(Fetch(url), timeout=READ_TIMEOUT_S) as response:  # noqa: S310 - see above
             body: bytes = response.read()
             return body
     except OSError as error:
         raise PlimsollError(f"the run's files cannot be fetched: {error}") from None
+
+
+def _trusting() -> HTTPSHandler:
+    """Return what connects by TLS, and trusts whom the calls of the service trust."""
+    return HTTPSHandler(context=ssl.create_default_context(cafile=find_authorities()))
 
 
 def _experiment_path(experiment_id: str) -> str:

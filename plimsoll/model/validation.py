@@ -7,7 +7,14 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from plimsoll.complaints import Complaint, Range, Scalar, complain_of_missing, complain_of_unknown
+from plimsoll.complaints import (
+    Complaint,
+    Range,
+    Scalar,
+    complain_of_missing,
+    complain_of_unknown,
+    repeat_value,
+)
 from plimsoll.errors import UsageError
 from plimsoll.model.base import Model
 from plimsoll.model.schema import Spot, find_spot
@@ -36,6 +43,8 @@ _ALLOWED: Mapping[str, Callable[[Mapping[str, Any]], tuple[str, ...] | Range]] =
     "too_short": lambda context: (f"at least {context['min_length']} long",),
     "too_long": lambda context: (f"at most {context['max_length']} long",),
 }
+# A request of 256 KiB, which anybody may send, has room for 50,000 wrong fields.
+COMPLAINTS_MOST = 100
 AnyModel = TypeVar("AnyModel", bound=Model)
 
 
@@ -52,7 +61,7 @@ def validate(model: type[AnyModel], value: Mapping[str, Any]) -> AnyModel:
 
 
 def make_complaints(annotation: Any, errors: Sequence[ErrorDetails]) -> list[Complaint]:
-    """Turn pydantic's errors into complaints.
+    """Turn pydantic's errors into complaints; after `COMPLAINTS_MOST`, only count them.
 
     Pydantic counts only the valid entries of a list. If some are invalid, it may call the list too
     short as well; that error is left out.
@@ -63,11 +72,14 @@ def make_complaints(annotation: Any, errors: Sequence[ErrorDetails]) -> list[Com
     """
     wrong = [error["loc"] for error in errors]
     complaints: list[Complaint] = []
-    for error in errors:
+    for number, error in enumerate(errors):
         place = error["loc"]
         inner = any(len(other) > len(place) and other[: len(place)] == place for other in wrong)
         if error["type"] != "too_short" or not inner:
             complaints += _complain_of_error(find_spot(annotation, place), error)
+        left = len(errors) - number - 1
+        if left and len(complaints) >= COMPLAINTS_MOST:
+            return [*complaints, Complaint((), f"{left:,} more fields are wrong")]
     return complaints
 
 
@@ -93,7 +105,7 @@ def _complain_of_error(spot: Spot, error: ErrorDetails) -> Sequence[Complaint]:
     elif kind == "too_short":
         problem = f"needs at least {plural(context['min_length'], 'entry', 'entries')}"
     if shown is not None:
-        problem = f"{problem}, not {shown!r}"
+        problem = f"{problem}, not {repeat_value(shown)}"
     problem = problem[:1].lower() + problem[1:]
     allowed: tuple[str, ...] | Range | None = spot.choices or None
     if kind not in {"literal_error", "enum"}:
@@ -113,5 +125,5 @@ def _complain_of_tag(spot: Spot, tag: object) -> Complaint:
     if tag is None:
         return complain_of_missing(path)
     *others, last = map(repr, values)
-    problem = f"input should be {', '.join(others)} or {last}, not {tag!r}"
+    problem = f"input should be {', '.join(others)} or {last}, not {repeat_value(tag)}"
     return Complaint(path, problem, str(tag), values, listed=False)

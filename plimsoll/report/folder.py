@@ -97,13 +97,13 @@ def read_sizing(folder: Path) -> Sizing | None:
     return read_model(path, Sizing) if path.is_file() else None
 
 
-def read_model(path: Path, model: type[AnyModel]) -> AnyModel:
-    """Read a JSON file into a model.
+def read_model(path: Path, model: type[AnyModel], *, bytes_max: int = MAX_BYTES) -> AnyModel:
+    """Read a JSON file into a model; controls of a terminal are made visible in its texts.
 
     Raises:
         UsageError: The file does not hold such a model; the message names the first wrong field.
     """
-    raw = read_limited(path, bytes_max=MAX_BYTES)
+    raw = read_limited(path, bytes_max=bytes_max)
     try:
         deeper = is_deeper(raw.decode())
         if _CONTROLS.search(raw) and not deeper:

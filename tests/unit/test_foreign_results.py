@@ -93,4 +93,4 @@ def test_no_cell_of_a_csv_begins_a_formula(begins: str) -> None:
 
 
 def test_what_controls_a_terminal_is_shown_as_what_it_is() -> None:
-    assert escape_controls("a\x1b[2J\n\tb\x9f\x7fé") == "a\\x1b[2J\n\tb\\x9f\\x7fé"
+    assert escape_controls("a\x1b[2J\n\tb\x9f\x7fé\udcff") == "a\\x1b[2J\n\tb\\x9f\\x7fé\\xff"
