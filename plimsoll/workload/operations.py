@@ -24,7 +24,7 @@ from plimsoll.model.engine.asked import (
     Step,
 )
 from plimsoll.model.engine.expressions import NumberExpression, find_names
-from plimsoll.model.engine.values import LiteralValue, Value
+from plimsoll.model.engine.values import IntegerValue, LiteralValue, Value, VariableValue
 from plimsoll.workload.declared import (
     Declared,
     Given,
@@ -141,8 +141,10 @@ class _Found:
         return IfStep(condition=branch.condition, then=tuple(then), otherwise=tuple(otherwise))
 
     def _read_loop(self, loop: Loop, scope: Scope, depth: int) -> RepeatStep:
-        if isinstance(loop.repeat, LiteralValue) and loop.repeat.value in {0, None}:
-            raise workload_error("can never run: it has no turn", "repeat")
+        most = _find_most_turns(loop.repeat, scope)
+        if most is not None and not 1 <= most <= MAX_TURNS:
+            problem = "can never run: it has no turn" if most < 1 else f"is {MAX_TURNS} at most"
+            raise workload_error(problem, "repeat")
         if loop.turn in scope.variables:
             raise workload_error(f"{loop.turn} is another variable", "turn", value=loop.turn)
         self.used |= find_used_variables([loop.repeat])
@@ -303,6 +305,17 @@ def list_texts(declared: object) -> Iterator[object]:
             yield from one.values()
             yield from list_texts(one.get("statements"))
             yield from list_texts(one.get("else"))
+
+
+def _find_most_turns(times: Value, scope: Scope) -> int | None:
+    """Return the most turns that a loop has; None if that is not known."""
+    match times:
+        case VariableValue(name=name) if scope.variables[name] not in _UNKNOWN.values():
+            return _find_most_turns(scope.variables[name], scope)
+        case IntegerValue(high=most) | LiteralValue(value=int(most)):
+            return most
+        case _:
+            return None
 
 
 def _find_kind(declared: object) -> type[Declared]:

@@ -86,6 +86,7 @@ def test_an_operation_without_logic_has_no_steps() -> None:
         ("statements: [{rollback: true}, READ]", "can never run"),
         ("statements: [{repeat: 0, statements: [READ]}]", "has no turn"),
         ("statements: [{repeat: n, statements: [READ]}]", "variable 'n'"),
+        ("statements: [{repeat: 10001, statements: [READ]}]", "10000 at most"),
         ("statements: [{sql: 'SELECT 1', returns: {n: int}, repeat: 2}]", "sent once"),
         (
             "let: {a: {integer: [1, 2]}}\nstatements: [{sql: 'SELECT 1', returns: {a: text}}]",
