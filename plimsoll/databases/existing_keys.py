@@ -12,13 +12,17 @@ from plimsoll.errors import PlimsollError
 from plimsoll.model.engine.asked import EngineOperation, EngineStatement, EngineTarget, Let
 from plimsoll.model.engine.values import (
     ColumnValue,
+    DecimalValue,
     Distribution,
     FormatValue,
     HashValue,
+    IfValue,
     KeyValue,
+    LastNameValue,
     RowValue,
     SumValue,
     Value,
+    WeightedValue,
 )
 from plimsoll.workload.compiled import Compiled, Table
 from plimsoll.workload.rows import follows_from_number
@@ -179,15 +183,21 @@ def _replace_within(value: Value, change: Callable[[Value], Value]) -> Value:
     match value:
         case KeyValue() | RowValue():
             return change(value)
-        case SumValue(of=of) | HashValue(of=of):
+        case SumValue(of=of) | HashValue(of=of) | DecimalValue(of=of) | LastNameValue(of=of):
             changed = _replace_within(of, change)
             if isinstance(changed, ColumnValue) and not isinstance(changed.values[0], int):
                 raise PlimsollError("the sampled keys are texts: no number can be made of them")
             return value.model_copy(update={"of": changed})
-        case FormatValue(of=parts):
+        case FormatValue(of=parts) | WeightedValue(of=parts):
             return value.model_copy(
                 update={"of": tuple(_replace_within(part, change) for part in parts)}
             )
+        case IfValue(then=then, otherwise=otherwise):
+            sides = {
+                "then": _replace_within(then, change),
+                "otherwise": _replace_within(otherwise, change),
+            }
+            return value.model_copy(update=sides)
         case _:
             return value
 

@@ -22,7 +22,7 @@ from plimsoll.workload import Compiled, list_builtin_names, load_workload, parse
 from tests.support.command import BRIEF, Output
 
 LOAD = ["--warmup", "0", "--duration", "120", "--operations", "2000", "--connections", "4"]
-RECORDS = {"pgbench": 1, "billing": 2000, "batch": 2000, "sysbench-full-scan": 1000}
+RECORDS = {"pgbench": 1, "tpcc": 1, "billing": 2000, "batch": 2000, "sysbench-full-scan": 1000}
 
 
 def measure(target: EngineTarget, compiled: Compiled, operations: int) -> LoadReport:
