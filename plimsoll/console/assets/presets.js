@@ -35,11 +35,13 @@ const mine = (engine, workload) => ({
   workload: { name: workload, records: 100_000 }, search: { strategy: "ramp" },
 });
 
+const OWN = "A database that you have, with an empty database in it. A deployment on AWS starts it here if it allows the address. On one machine save the file below and call: PLIMSOLL_USER=... PLIMSOLL_PASSWORD=... plimsoll run mine.yaml --local";
+
 /** @type {Preset[]} */
 const MINE = [
-  { name: "My PostgreSQL", group: "mine", about: "A database that you have: name its host and an empty database", request: mine("postgres", "ycsb-b") },
-  { name: "My MySQL", group: "mine", about: "A database that you have: name its host and an empty database", request: mine("mysql", "ycsb-b") },
-  { name: "My MariaDB", group: "mine", about: "A database that you have: name its host and an empty database", request: mine("mariadb", "ycsb-b") },
+  { name: "My PostgreSQL", group: "mine", about: OWN, request: mine("postgres", "ycsb-b") },
+  { name: "My MySQL", group: "mine", about: OWN, request: mine("mysql", "ycsb-b") },
+  { name: "My MariaDB", group: "mine", about: OWN, request: mine("mariadb", "ycsb-b") },
 ];
 
 /**

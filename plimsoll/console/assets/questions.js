@@ -82,7 +82,7 @@ export function questions(schema, workloads, give) {
       const operations = chosen?.operations ?? Object.keys(at(value, ["limits", "limits_us"]) ?? {});
       fillLimits(operations);
       const statistic = at(value, ["limits", "statistic"]) ?? "p99";
-      rule.textContent = `Of the ${statistic === "p999" ? "p99.9" : statistic} of each operation. Left empty: ${at(value, ["limits", "deterioration"]) ?? 3} times its latency at the lightest load.`;
+      rule.textContent = `Each operation's ${statistic === "p999" ? "p99.9" : statistic} counts. Left empty: ${at(value, ["limits", "deterioration"]) ?? 3} times its latency at the lightest load.`;
     },
   };
 }
