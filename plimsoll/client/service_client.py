@@ -1,6 +1,7 @@
 """The service's resources, as typed methods."""
 
 from collections.abc import Callable, Iterator
+from http.client import HTTPException
 from typing import Any, TypeVar
 from urllib.parse import quote
 from urllib.request import ProxyHandler, build_opener
@@ -32,8 +33,10 @@ from plimsoll.model.service.answers import (
     Steps,
     Submitted,
 )
+from plimsoll.model.validation import read_foreign_value
 
 _PAGE = 50
+MAX_BYTES = 256 * 2**20  # largest file of a run
 AnyModel = TypeVar("AnyModel", bound=Model)
 
 
@@ -107,6 +110,8 @@ class Service:
                 Steps, self._http.ask("GET", f"{_run_path(run_id)}/steps", query=query)
             )
             yield from page.steps
+            if page.next_after is not None and page.next_after <= following:
+                raise PlimsollError("the service's list of steps does not go on")
             following = page.next_after
 
     def stop(self, run_id: str) -> RunSummary:
@@ -169,7 +174,7 @@ def parse_reply(model: type[AnyModel], reply: Reply) -> AnyModel:
     """
     value = reply.json()
     try:
-        return model.model_validate(value, extra="ignore")
+        return read_foreign_value(model, value)
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"]) or "the answer"
@@ -190,10 +195,12 @@ def download(url: str) -> bytes:
     opener = build_opener(ProxyHandler({})) if here else build_opener()
     try:
         with opener.open(Fetch(url), timeout=READ_TIMEOUT_S) as response:  # noqa: S310 - see above
-            body: bytes = response.read()
-            return body
-    except OSError as error:
+            body: bytes = response.read(MAX_BYTES + 1)
+    except (OSError, HTTPException) as error:
         raise PlimsollError(f"the run's files cannot be fetched: {error}") from None
+    if len(body) > MAX_BYTES:
+        raise PlimsollError(f"a file of the run is longer than {MAX_BYTES // 2**20} MiB")
+    return body
 
 
 def _experiment_path(experiment_id: str) -> str:
