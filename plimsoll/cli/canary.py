@@ -102,6 +102,9 @@ def canary(
 
 def _test_one_machine(folder: Path, *, as_json: bool) -> int:
     from plimsoll.local.home import make_twin_home
+    from plimsoll.local.twin import check_machine
+
+    check_machine()
     from plimsoll.trial.on_one_machine import OnOneMachine
 
     checked = _smallest_request()

@@ -21,7 +21,7 @@ from plimsoll.cli.output import console
 from plimsoll.errors import PlimsollError
 from plimsoll.local.databases.server_programs import list_server_programs
 from plimsoll.model.engine.asked import Protocol
-from plimsoll.packaged import is_installed_wheel
+from plimsoll.packaged import how_to_install, is_installed_wheel
 
 if TYPE_CHECKING:
     from plimsoll.local.databases.server_programs import ServerProgram
@@ -76,10 +76,9 @@ def _find_twin() -> Finding:
     absent = [name for module, name in needed.items() if not _can_import(module)]
     if absent and is_installed_wheel():
         what = f"no {', '.join(absent)}: `run --local` and `serve` need them, `find` does not"
-        how = "install the wheel with its extra: pipx install --force 'WHEEL[local]'"
-        return Finding("local twin", "optional", what, how)
+        return Finding("local twin", "optional", what, how_to_install("local"))
     if absent:
-        return Finding("local twin", "missing", f"no {', '.join(absent)}", "make setup")
+        return Finding("local twin", "missing", f"no {', '.join(absent)}", how_to_install("local"))
     versions = [f"{name} {importlib.metadata.version(name)}" for name in needed.values()]
     return Finding("local twin", "ok", ", ".join(versions))
 
@@ -174,6 +173,7 @@ def command(*, as_json: bool) -> int:
     Exits with 1 if something is missing without which Plimsoll cannot run here.
     """
     from rich.table import Table
+    from rich.text import Text
 
     findings = list_findings()
     if as_json:
@@ -183,6 +183,8 @@ def command(*, as_json: bool) -> int:
         for name in ("", "state", "what is there", "to get it"):
             table.add_column(name)
         for finding in findings:
-            table.add_row(finding.what, finding.state, finding.detail, finding.command or "")
+            # as texts: in markup, the [local] of a command would be a style
+            cells = (finding.what, finding.state, finding.detail, finding.command or "")
+            table.add_row(*map(Text, cells))
         console().print(table)
     return int(any(finding.state == "missing" for finding in findings))

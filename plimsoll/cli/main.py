@@ -1,7 +1,7 @@
 """Entry point of the `plimsoll` command: dispatches to verbs and prints errors as single lines.
 
-Exit codes, of which README.md has the table: 0 success, 1 a failure, 2 bad usage, 3 no answer, 130
-interrupted.
+Exit codes, of which docs/command-line.md has the table: 0 success, 1 a failure, 2 bad usage, 3 no
+answer, 130 interrupted.
 """
 
 import importlib

@@ -1,6 +1,7 @@
 """HTTP for the service: SigV4, problem documents, and retries only where they are harmless."""
 
 import json
+import os
 import random
 import time
 from collections.abc import Callable, Mapping
@@ -85,8 +86,10 @@ class Http:
         # botocore's types allow neither a connection time-out nor the absence of proxies
         timeout: Any = (CONNECT_TIMEOUT_S, READ_TIMEOUT_S)
         proxies: Any = botocore.utils.get_environ_proxies(address.url) if address.signed else {}
-        self._send: Send = send or URLLib3Session(timeout=timeout, proxies=proxies).send
         self._signer = _make_signer(address) if address.signed else None
+        verify: Any = (find_authorities() or True) if address.signed else True
+        network = URLLib3Session(verify=verify, timeout=timeout, proxies=proxies)
+        self._send: Send = send or network.send
 
     def ask(
         self,
@@ -192,6 +195,18 @@ class Http:
         sure = repeatable or _was_never_sent(error)
         doubt = "" if sure else "; it may have been accepted: see `plimsoll list`"
         return PlimsollError(f"{self._address.url} cannot be reached: {error}{doubt}")
+
+
+def find_authorities() -> str | None:
+    """Return the file of the certificate authorities to trust; None if they are the usual ones.
+
+    It is found as clients of AWS find it: a proxy that looks into TLS has an authority of its own.
+    """
+    try:
+        named: str | None = botocore.session.get_session().get_config_variable("ca_bundle")
+    except BotoCoreError as error:
+        raise PlimsollError(f"AWS: {error}") from error
+    return named or os.environ.get("REQUESTS_CA_BUNDLE")
 
 
 def _make_signer(address: Address) -> SigV4Auth:

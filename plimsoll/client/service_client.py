@@ -1,16 +1,17 @@
 """The service's resources, as typed methods."""
 
+import ssl
 from collections.abc import Callable, Iterator
 from http.client import HTTPException
 from typing import Any, TypeVar
 from urllib.parse import quote
-from urllib.request import ProxyHandler, build_opener
+from urllib.request import HTTPSHandler, ProxyHandler, build_opener
 from urllib.request import Request as Fetch
 
 from pydantic import ValidationError
 
 from plimsoll.checks.schedules import ScheduledCheck, ScheduledChecks
-from plimsoll.client.http import READ_TIMEOUT_S, Http, Reply
+from plimsoll.client.http import READ_TIMEOUT_S, Http, Reply, find_authorities
 from plimsoll.errors import PlimsollError
 from plimsoll.model.base import Model
 from plimsoll.model.request.check import CheckDefinition
@@ -192,8 +193,8 @@ def download(url: str) -> bytes:
     here = url.startswith("http://127.0.0.1:")
     if not (here or url.startswith("https://")):
         raise PlimsollError("the service gave a link that is not https: it is not opened")
-    opener = build_opener(ProxyHandler({})) if here else build_opener()
     try:
+        opener = build_opener(ProxyHandler({}) if here else _trusting())
         with opener.open(Fetch(url), timeout=READ_TIMEOUT_S) as response:  # noqa: S310 - see above
             body: bytes = response.read(MAX_BYTES + 1)
     except (OSError, HTTPException) as error:
@@ -201,6 +202,11 @@ def download(url: str) -> bytes:
     if len(body) > MAX_BYTES:
         raise PlimsollError(f"a file of the run is longer than {MAX_BYTES // 2**20} MiB")
     return body
+
+
+def _trusting() -> HTTPSHandler:
+    """Return what connects by TLS, and trusts whom the calls of the service trust."""
+    return HTTPSHandler(context=ssl.create_default_context(cafile=find_authorities()))
 
 
 def _experiment_path(experiment_id: str) -> str:

@@ -20,7 +20,7 @@ from plimsoll.model.request.request import Request
 from plimsoll.model.timings import AWS_TIMINGS
 from plimsoll.preflight.checks import Check, ask_aws, make_failed, make_passed, make_unknown
 from plimsoll.preflight.ec2_checks import count_running_vcpus, instance_family, read_vcpus
-from plimsoll.quoting.times import count_fleet_most
+from plimsoll.quoting.times import count_clients_at_once, count_fleet_most
 
 if TYPE_CHECKING:
     from mypy_boto3_service_quotas.type_defs import ServiceQuotaTypeDef
@@ -96,7 +96,7 @@ def check_quotas(requests: Sequence[Request]) -> tuple[Check, ...]:
 
 
 def _count_functions(request: Request) -> int:
-    return max(count_fleet_most(request), request.prepare.clients) + FUNCTIONS_BESIDE
+    return max(count_clients_at_once(request), request.prepare.clients) + FUNCTIONS_BESIDE
 
 
 def _count_vcpus(types: Sequence[str]) -> int:

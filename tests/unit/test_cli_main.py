@@ -1,6 +1,7 @@
 """The command's outer edge: exit codes, and one line for each error."""
 
 import errno
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from plimsoll.cli.main import GROUPS, VERBS, cli, main
 from plimsoll.cli.options import NumberRange
 
 ROOT = Path(__file__).parents[2]
+COMPLETION = (ROOT / "docs/command-line.md").read_text().partition("\n## Completion\n")[2]
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -143,3 +145,28 @@ def test_a_file_of_the_system_that_is_named_controls_no_terminal(
         main([])
     assert ended.value.code == 1
     assert "/\\x1b[2J" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("instruction", re.findall(r"_PLIMSOLL_COMPLETE=(\w+)", COMPLETION))
+def test_a_shell_is_told_how_to_complete(
+    instruction: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As docs/command-line.md has a reader's shell ask for it."""
+    monkeypatch.setenv("_PLIMSOLL_COMPLETE", instruction)
+    with pytest.raises(SystemExit) as ended:
+        main([])
+    assert not ended.value.code
+    shell = instruction.partition("_")[0]
+    assert f"_PLIMSOLL_COMPLETE={shell}_complete" in capsys.readouterr().out
+
+
+def test_a_verb_and_an_option_are_completed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("_PLIMSOLL_COMPLETE", "bash_complete")
+    for words, expected in (("plimsoll ver", "plain,versus"), ("plimsoll find --qu", "--quick")):
+        monkeypatch.setenv("COMP_WORDS", words)
+        monkeypatch.setenv("COMP_CWORD", str(len(words.split()) - 1))
+        with pytest.raises(SystemExit):
+            main([])
+        assert expected in capsys.readouterr().out

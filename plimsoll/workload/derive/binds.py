@@ -115,6 +115,7 @@ class _Binder:
         self._shape, self._tables, self._mark, self._replaced = shape, tables, mark, replaced
         self._rows = rows_per_call(shape, digest)
         self._usual_rows = usual_rows
+        self._listed, self._limit, self._span = digest.listed, digest.limit, digest.span
         self._found = Bound()
         ends = [(slot.alias, slot.column, slot.role) for slot in shape.slots]
         self._ranges = {
@@ -139,11 +140,15 @@ class _Binder:
         if lists:
             each = self._filled(lists[0]).rows_each
             length = LIST_GUESSED if self._rows is None else round(self._rows / each)
-            found.many = max(1, min(length, LIST_MOST))
-            found.guesses.add(f"lists of {found.many}, from the rows that a call met")
+            told = self._listed
+            found.many = max(1, min(length if told is None else round(told), LIST_MOST))
+            if told is None:
+                found.guesses.add(f"lists of {found.many}, from the rows that a call met")
         if self._shape.many_rows:
-            found.rows = max(2, min(round(self._rows or LIST_GUESSED), LIST_MOST))
-            found.guesses.add(f"{found.rows} rows of an INSERT, from the rows that a call made")
+            told = self._listed or self._rows
+            found.rows = max(2, min(round(told or LIST_GUESSED), LIST_MOST))
+            if self._listed is None:
+                found.guesses.add(f"{found.rows} rows of an INSERT, from the rows that a call made")
 
     def _value(self, slot: Slot) -> Any:
         match slot.role:
@@ -151,6 +156,8 @@ class _Binder:
                 return 1
             case "offset":
                 return 0
+            case "limit" if self._limit is not None:
+                return max(1, round(self._limit))
             case "limit":
                 rows = LIST_GUESSED if self._rows is None else max(1, round(self._rows))
                 self._found.guesses.add(f"LIMIT {rows}, from the rows that a call gave")
@@ -227,6 +234,8 @@ class _Binder:
         return LIST_GUESSED if rows is None else rows
 
     def _width(self, column: Filled) -> int:
+        if self._span is not None:
+            return max(1, round(self._span))
         width = max(1, round(self._met() / column.rows_each))
         self._found.guesses.add(f"ranges of {width}, from the rows that a call met")
         return width

@@ -18,7 +18,7 @@ from plimsoll.workload.derive.binds import Known, find_binds, rows_per_call
 from plimsoll.workload.derive.columns import find_row_numbers
 from plimsoll.workload.derive.grouping import Part
 from plimsoll.workload.derive.shapes import Shape
-from plimsoll.workload.derive.skew import Pool
+from plimsoll.workload.derive.skew import Pool, fit_zipfian_constant
 from plimsoll.workload.derive.statements import Taken
 from plimsoll.workload.derive.tables import write_tables
 from plimsoll.workload.names import Names
@@ -244,6 +244,29 @@ def find_pool(seen: StatementsSeen, taken: Sequence[Taken]) -> Pool | None:
     if not accesses or not rows:
         return None
     return Pool(seen.pool_pages, max(sum(pages), 1), rows, seen.pages_missed / accesses)
+
+
+def find_key_skew(
+    seen: StatementsSeen, sent: Sequence[Taken], known: Mapping[str, Known]
+) -> tuple[float, int] | None:
+    """Return the zipfian constant of the keys that rows are asked for by, and the calls of it.
+
+    It is the mean over all statements that compare a column of the key, by their calls; None if no
+    log tells their keys.
+    """
+    keys = {one.digest: one for one in seen.keys}
+    total, calls = 0.0, 0
+    for one in sent:
+        first = next((slot for slot in one.shape.slots if slot.role == "equal"), None)
+        if first is None or not known[first.table].columns[first.column].by_row:
+            continue
+        rows = find_row_numbers(known[first.table].seen)[1]
+        for member in set(one.members) & set(keys):
+            constant = fit_zipfian_constant(keys[member], rows)
+            if constant is not None:
+                total += constant * keys[member].calls
+                calls += keys[member].calls
+    return (round(total / calls, 3), calls) if calls else None
 
 
 def usual_rows(taken: Sequence[Taken]) -> float | None:

@@ -15,9 +15,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
+from plimsoll.model.run.statements_seen import KeysSeen
+
 CONSTANT_MOST = 0.999  # largest constant of YCSB's zipfian
 LARGER_LEAST = 1.2  # smallest ratio of data to pool that allows a conclusion
 EVEN = 0.95  # from this share of the misses of uniform access on, access counts as uniform
+KEYS_LEAST = 1000  # calls whose keys tell a distribution
+NOISE = 4.0  # standard errors of the chance under uniform access that count as nothing
+SKETCH_NOISE = 0.05  # of a call: what the counters add, in three of their standard errors
 _BUCKETS = 200  # ranges of ranks, each slightly wider than the last
 _STEPS = 30  # bisection steps
 _CONSTANT_STEPS = 11
@@ -68,6 +73,30 @@ def estimate_zipfian_constant(pool: Pool) -> float | None:
     return round(high, 3)
 
 
+def fit_zipfian_constant(keys: KeysSeen, rows: int) -> float | None:
+    """Return the zipfian constant whose keys repeat as often as those that were seen.
+
+    The chance that two calls have the same key is the sum of the squared shares, which rises with
+    the constant. Uniform access has the chance `1 / rows`.
+
+    Returns:
+        The constant; 0 for uniform access; None with fewer than `KEYS_LEAST` calls.
+    """
+    if keys.calls < KEYS_LEAST or rows < 2:
+        return None
+    error = NOISE * math.sqrt(2 / rows) / keys.calls + SKETCH_NOISE / keys.calls
+    if keys.same <= 1 / rows + error:
+        return 0.0
+    low, high = 0.0, CONSTANT_MOST
+    for _ in range(_CONSTANT_STEPS):
+        middle = (low + high) / 2
+        if _Ranks(rows, middle).same < keys.same:
+            low = middle
+        else:
+            high = middle
+    return round(high, 3)
+
+
 @dataclass(frozen=True)
 class _Ranks:
     """Rows by popularity, in buckets of ranks.
@@ -88,6 +117,11 @@ class _Ranks:
         weights = [(size, middle**-self.constant) for size, middle in sizes]
         total = sum(size * weight for size, weight in weights)
         return [(size, weight / total) for size, weight in weights]
+
+    @property
+    def same(self) -> float:
+        """The chance that two accesses are to the same row."""
+        return sum(size * share * share for size, share in self.buckets)
 
     def miss_share(self, pool: Pool) -> float:
         """Return the share of accesses that miss."""

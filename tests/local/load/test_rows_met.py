@@ -19,9 +19,9 @@ from plimsoll.model.request.dsn import parse_dsn
 from plimsoll.model.run.results import known_rows
 from plimsoll.workflow.client import send_load
 from plimsoll.workload import Compiled, list_builtin_names, load_workload
-from tests.support.command import Output
+from tests.support.command import BRIEF, Output
 
-BRIEF = ["--warmup", "0", "--duration", "120", "--operations", "2000", "--connections", "4"]
+LOAD = ["--warmup", "0", "--duration", "120", "--operations", "2000", "--connections", "4"]
 RECORDS = {"pgbench": 1, "billing": 2000, "batch": 2000, "sysbench-full-scan": 1000}
 
 
@@ -63,7 +63,7 @@ def test_each_workload_meets_the_rows_that_it_means(target: EngineTarget, name: 
     records = RECORDS.get(name, RECORDS.get(workload.dataset, 200))
     compiled = workload.compile(records, {}, target.protocol)
     prepare_dataset(target, compiled, connections=4)
-    report = measure(target, compiled, 1500)
+    report = measure(target, compiled, 500)
     assert judge_rows(report) is True, report.operations
     if report.read_back is not None:
         assert report.read_back.kept > 0
@@ -103,7 +103,7 @@ def test_a_load_on_rows_that_are_gone_says_so(
     plimsoll: Callable[..., Output], fresh_database: str, name: str
 ) -> None:
     plimsoll("prepare", "--dsn", fresh_database, "--workload", name, "--records", "1000")
-    load = ["load", "--dsn", fresh_database, "--workload", name, *BRIEF]
+    load = ["load", "--dsn", fresh_database, "--workload", name, *LOAD]
     code, out, _ = plimsoll(*load)
     assert code == 0
     assert "does not count" not in out
@@ -121,8 +121,7 @@ def test_a_search_on_rows_that_are_gone_has_no_figure(
     plimsoll("prepare", "--dsn", fresh_database, "--workload", "ycsb-a", "--records", "1000")
     with closing(connect(parse_dsn(fresh_database))) as session:
         execute(session, "DELETE FROM usertable LIMIT 900")
-    find = ["find", fresh_database, "--workload", "ycsb-a", "--warm", "0", "--warmup", "0"]
-    find += ["--duration", "1", "--max-connections", "1", "--quick", "--limit", "10s", "--json"]
+    find = ["find", fresh_database, "--workload", "ycsb-a", *BRIEF, "--limit", "10s", "--json"]
     code, out, err = plimsoll(*find, "--out", str(tmp_path / "found"))
     assert code == 3, err
     capacity = json.loads(out)["capacity"]

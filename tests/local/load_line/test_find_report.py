@@ -11,7 +11,7 @@ import pytest
 from plimsoll.databases.mysql.session import connect, execute
 from plimsoll.model.request.dsn import parse_dsn
 from plimsoll.model.run.results import RunResult
-from tests.support.command import Output
+from tests.support.command import BRIEF, Output
 
 ORDERS = """\
 about: Reads orders.
@@ -27,7 +27,6 @@ operations:
     statements:
       - {sql: "SELECT id FROM {orders} WHERE id = ?", binds: [{key: orders}]}
 """
-BRIEF = ["--warm", "0", "--warmup", "0", "--duration", "1", "--max-connections", "1", "--quick"]
 
 
 @pytest.mark.parametrize("own", [False, True], ids=["made", "own tables"])

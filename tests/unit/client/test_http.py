@@ -1,8 +1,11 @@
 """How the service is called: signatures, repetitions, and errors in lines for people."""
 
+import http.server
 import json
 import re
-from collections.abc import Mapping
+import threading
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,9 +15,10 @@ from botocore.exceptions import EndpointConnectionError, ReadTimeoutError
 from plimsoll.client.address import Address, read_address
 from plimsoll.client.http import ATTEMPTS, Http
 from plimsoll.client.refusals import ServiceError, parse_refusal
-from plimsoll.client.service_client import Service
+from plimsoll.client.service_client import Service, download
 from plimsoll.errors import PlimsollError, UsageError
 from tests.support.little_memory import little_memory
+from tests.support.tls_proxy import run_tls_proxy
 
 HERE = Address("http://127.0.0.1:1", region=None, signed=False)
 AWS = "https://abc123.execute-api.eu-west-1.amazonaws.com/v1"
@@ -281,3 +285,49 @@ def test_a_list_of_steps_that_does_not_go_on_is_left() -> None:
     with pytest.raises(PlimsollError, match="does not go on"):
         list(Service(network.http()).steps("r", after=3))
     assert len(network.asked) == 1
+
+
+class Greeter(http.server.BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        answer = json.dumps({"host": self.headers["Host"]}).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(answer)))
+        self.end_headers()
+        self.wfile.write(answer)
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def looked_into(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Put a proxy that looks into TLS between this process and AWS."""
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Greeter)
+    threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+    host = "*.execute-api.eu-west-1.amazonaws.com"
+    with run_tls_proxy(tmp_path / "proxy", host, ("127.0.0.1", server.server_port)) as variables:
+        given = {"AWS_ACCESS_KEY_ID": "k", "AWS_SECRET_ACCESS_KEY": "s", **variables}
+        for name, value in given.items():
+            monkeypatch.setenv(name, value)
+        for name in ("NO_PROXY", "no_proxy", "https_proxy"):
+            monkeypatch.delenv(name, raising=False)
+        yield
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.mark.usefixtures("looked_into")
+def test_a_proxy_is_trusted_by_the_authority_that_clients_of_aws_are_told() -> None:
+    address = read_address(AWS, source="--url")
+    reply = Http(address).ask("GET", "/health")
+    assert reply.json() == {"host": "abc123.execute-api.eu-west-1.amazonaws.com"}
+    assert json.loads(download(f"{AWS}/runs/r/result.json")) == reply.json()
+
+
+@pytest.mark.usefixtures("looked_into")
+def test_no_other_authority_is_trusted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("AWS_CA_BUNDLE")
+    with pytest.raises(PlimsollError, match="certificate"):
+        Http(read_address(AWS, source="--url"), sleep=lambda _: None).ask("GET", "/health")
+    with pytest.raises(PlimsollError, match="certificate"):
+        download(f"{AWS}/runs/r/result.json")
