@@ -19,6 +19,7 @@ from botocore.httpsession import URLLib3Session
 from plimsoll.client.address import Address
 from plimsoll.client.refusals import DRAINING, LIMIT_REACHED, parse_refusal
 from plimsoll.client.tokens import find_token
+from plimsoll.documents import parse_foreign_json
 from plimsoll.errors import PlimsollError
 
 CONNECT_TIMEOUT_S = 5.0
@@ -46,7 +47,7 @@ class Reply:
             PlimsollError: It is no JSON, so the server is not the service.
         """
         try:
-            return json.loads(self.body)
+            return parse_foreign_json(self.body)
         except ValueError:
             raise PlimsollError("the answer is not JSON: is this the service's address?") from None
 
