@@ -11,7 +11,7 @@ from plimsoll.capacity.passing.drift_and_waves import describe_waves
 from plimsoll.capacity.passing.edge import edge_range
 from plimsoll.capacity.passing.verdict import Conclusion, decide_verdict
 from plimsoll.capacity.statistics.intervals import coefficient_of_variation
-from plimsoll.capacity.steps.debt import describe_debt
+from plimsoll.capacity.steps.debt import describe_debt, describe_purge
 from plimsoll.capacity.steps.loads import choose_axis
 from plimsoll.capacity.steps.step_figures import where
 from plimsoll.capacity.summary import (
@@ -59,6 +59,7 @@ def judge(
     conclusion = decide_verdict(judged, rules, axis, baseline=assessment.baseline)
     conclusion, found = apply_closing_steps(Answer(judged, conclusion, rules, limit_us, closing))
     at = conclusion.at
+    answered = [repetition.step for repetition in at.point.counted] if at else []
     heavy = warn_of_heavy_baseline(assessment.measured, conclusion, rules, axis)
     notes = (
         *conclusion.notes,
@@ -82,7 +83,7 @@ def judge(
         + ("; the lightest load may be too heavy as a baseline" if heavy else ""),
         notes=(
             *notes,
-            *filter(None, [describe_debt([r.step for r in at.point.counted]) if at else None]),
+            *filter(None, [say(answered) for say in (describe_debt, describe_purge)]),
             *describe_waves(judged, limit_us, conclusion.failing, rules, axis),
             *void_notes(steps),
         ),

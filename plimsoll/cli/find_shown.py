@@ -1,14 +1,16 @@
 """Shows a search in this process: its page, its progress on a terminal, and its files."""
 
+from __future__ import annotations
+
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
-from werkzeug.wrappers import Request as HttpRequest
 
 from plimsoll import words
 from plimsoll.cli.page import Page, make_token, show_page
@@ -41,6 +43,9 @@ from plimsoll.workflow.history import judge_so_far
 from plimsoll.workflow.listing import summarize_record
 from plimsoll.workflow.past import rebuild_record
 from plimsoll.workload import Compiled
+
+if TYPE_CHECKING:  # of an extra, which only the page needs
+    from werkzeug.wrappers import Request as HttpRequest
 
 # The page of a search: the same documents as for a run, but from memory.
 
@@ -279,9 +284,6 @@ class Terminal:
 
 def open_page(here: ExitStack, page: Page, request: Request) -> FindPage:
     """Serve a page that shows a search, as long as the stack lives."""
-    from plimsoll.local.twin import check_machine
-
-    check_machine()
     from plimsoll.local.front import Front
 
     followed = FindPage(request)

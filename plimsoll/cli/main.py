@@ -160,7 +160,7 @@ def main(arguments: list[str] | None = None) -> None:
         click.echo(f"plimsoll: {words.escape_controls(str(error))}", err=True)
         sys.exit(error.exit_code)
     except OSError as error:  # a full disk or a read-only folder, for instance
-        place = f"{error.filename}: " if error.filename else ""
+        place = f"{words.escape_controls(str(error.filename))}: " if error.filename else ""
         click.echo(f"plimsoll: {place}{describe_system_error(error)}", err=True)
         sys.exit(1)
     except (MemoryError, RuntimeError) as error:

@@ -9,7 +9,7 @@ here were tried.
 import math
 from collections.abc import Sequence
 from itertools import pairwise
-from statistics import median
+from statistics import linear_regression, median
 from typing import NamedTuple
 
 from plimsoll import words
@@ -24,7 +24,10 @@ FILLED_SHARE = 0.8  # share of its limit from which on a log counts as filled
 ADAPTS_SHARE = 0.5
 WAVE_SHARE = 0.1  # rises and falls of less than this share of the limit are no wave
 LASTS_S = 86_400.0  # a log that takes longer to fill lends nothing worth mentioning
-# Nor does one whose operations leave fewer page writes for later: they change the same few pages
+# I/Os of purging a transaction: its page is read, if it has left the buffer pool, and written again
+PURGE_IOS = 2
+# Nor does one whose operations put off at most `GROWTH_MAX` of their I/Os, since they change the
+# same few pages; where I/Os are not counted, at most so many page writes for each operation
 PAGES_LEAST = 0.01
 BALANCE_S = 10.0  # growth of a filling log is looked at over so long
 
@@ -81,19 +84,43 @@ def measure_growth(
         waves=count_waves([debt.owed_bytes / debt.limit_bytes for debt in debts]),
         judged=judged,
     )
-    each = _count_pages_per_operation(first, last, growth, operations_per_s)
-    return growth.model_copy(update={"pages_per_operation": each})
+    if not operations_per_s:
+        return growth
+    operations = operations_per_s * growth.interval_s
+    unpurged_per_s = _fit_slope([(r.at_s, r.debt.unpurged) for r in readings])
+    ios = None if first.ios is None or last.ios is None else max(0, last.ios - first.ios)
+    return growth.model_copy(
+        update={
+            "pages_per_operation": _count_pages_per_operation(readings, growth, operations_per_s),
+            "ios_per_operation": None if ios is None else ios / operations,
+            "unpurged_per_operation": None
+            if unpurged_per_s is None
+            else unpurged_per_s / operations_per_s,
+        }
+    )
 
 
 def _count_pages_per_operation(
-    first: WriteDebt, last: WriteDebt, growth: DebtGrowth, operations_per_s: float | None
+    readings: Sequence[TimedDebt], growth: DebtGrowth, operations_per_s: float
 ) -> float | None:
-    """Return the greater of what the window added, and of what is owed once for each full log."""
-    if first.owed_pages is None or last.owed_pages is None or not operations_per_s:
+    """Return the greater of what the window added, and of what is owed once for each full log.
+
+    What it added is the least-squares slope over all readings: a page cleaner takes hundreds of
+    pages at once, so the difference of two readings is mostly chance.
+    """
+    owed, lasts = readings[-1].debt.owed_pages, lasts_s(growth)
+    added = _fit_slope([(r.at_s, r.debt.owed_pages) for r in readings])
+    if owed is None or added is None:
         return None
-    added = max(0, last.owed_pages - first.owed_pages) / growth.interval_s
-    lasts = lasts_s(growth)
-    return max(added, last.owed_pages / lasts if lasts else 0.0) / operations_per_s
+    return max(0.0, added, owed / lasts if lasts else 0.0) / operations_per_s
+
+
+def _fit_slope(timed: Sequence[tuple[float, int | None]]) -> float | None:
+    """Return the least-squares slope of readings over seconds; None if one is missing."""
+    known = [(at_s, float(value)) for at_s, value in timed if value is not None]
+    if len(known) < len(timed):
+        return None
+    return linear_regression(*zip(*known, strict=True)).slope
 
 
 def _sum_lent(debts: Sequence[WriteDebt]) -> int:
@@ -159,11 +186,19 @@ def lasts_s(debt: DebtGrowth) -> float | None:
 
 
 def is_lent(debt: DebtGrowth) -> bool:
-    """Return whether a window measured what the log lends: it filled, and held no whole wave."""
+    """Return whether a window measured what the log lends: it filled, and held no whole wave.
+
+    What is lent is I/Os. A window whose operations took c I/Os each and left p page writes for
+    later would have taken c + p without the log, so it claims too much by p / c at most.
+    """
     lasts = lasts_s(debt)
     if lasts is None or lasts > LASTS_S or debt.waves or compute_growth(debt) <= GROWTH_MAX:
         return False
-    return debt.pages_per_operation is None or debt.pages_per_operation >= PAGES_LEAST
+    if debt.pages_per_operation is None:
+        return True
+    if debt.ios_per_operation is None:
+        return debt.pages_per_operation >= PAGES_LEAST
+    return debt.pages_per_operation > GROWTH_MAX * debt.ios_per_operation
 
 
 def describe_outgrown(debt: DebtGrowth | None) -> str | None:
@@ -192,7 +227,20 @@ def is_only_filling(step: Step) -> bool:
 
 def is_repaying(debt: DebtGrowth | None) -> bool:
     """Return whether a window wrote back much of what the filling left, and so shows too little."""
-    return debt is not None and debt.judged and not debt.waves and compute_growth(debt) < -PAID_MAX
+    if debt is None or not debt.judged or debt.waves:
+        return False
+    purged = -(_count_unpurged_share(debt) or 0.0)
+    return compute_growth(debt) < -PAID_MAX or purged > PAID_MAX
+
+
+def _count_unpurged_share(debt: DebtGrowth) -> float | None:
+    """Return what purging would have taken that a window put off, as a share of its I/Os.
+
+    Negative if the purge caught up; None if unknown.
+    """
+    if debt.unpurged_per_operation is None or not debt.ios_per_operation:
+        return None
+    return PURGE_IOS * debt.unpurged_per_operation / debt.ios_per_operation
 
 
 def count_windows_for_wave(step: Step) -> int | None:
@@ -223,6 +271,9 @@ def describe_debt(steps: Sequence[Step]) -> str | None:
         grew = "did not grow"
         if growth > 0:
             grew = f"grew by at most {words.percent(growth)} of what was written"
+        put_off = [share for share in map(_count_put_off_share, debts) if share is not None]
+        if growth > GROWTH_MAX and put_off:
+            grew += f" (page writes put off: {words.percent(max(put_off))} of the I/Os)"
         return (
             f"write debt was read: in the windows of the answer it {grew}, and the log was at least"
             f" {words.percent(level)} full when they began"
@@ -233,6 +284,28 @@ def describe_debt(steps: Sequence[Step]) -> str | None:
     return (
         "write debt cannot be read, but throughput comes in waves of about"
         f" {words.duration(round(median(waves)))}: a window has to hold several of them"
+    )
+
+
+def _count_put_off_share(debt: DebtGrowth) -> float | None:
+    """Return the page writes that a window put off, as a share of its I/Os; None if unknown."""
+    if debt.pages_per_operation is None or not debt.ios_per_operation:
+        return None
+    return debt.pages_per_operation / debt.ios_per_operation
+
+
+def describe_purge(steps: Sequence[Step]) -> str | None:
+    """Say that the purge of old row versions fell behind in the windows of an answer.
+
+    Nothing limits how far, so no window is judged by it. None if it kept up, or is not known.
+    """
+    shares = [_count_unpurged_share(step.debt) for step in steps if step.debt is not None]
+    known = [share for share in shares if share is not None]
+    if not known or median(known) <= GROWTH_MAX:
+        return None
+    return (
+        "the purge of old row versions fell behind in the windows of the answer, which puts off up"
+        f" to {words.percent(median(known))} of the I/Os: limits.soak_s shows what lasts"
     )
 
 

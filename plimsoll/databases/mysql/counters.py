@@ -5,7 +5,7 @@ import time
 from plimsoll import words
 from plimsoll.databases.connecting import use_connection
 from plimsoll.databases.mysql.session import ELSEWHERE, Connection, connect, execute
-from plimsoll.databases.mysql.watching import LOG_NAMES, find_write_debt
+from plimsoll.databases.mysql.watching import HISTORY, LOG_NAMES, find_write_debt
 from plimsoll.errors import PlimsollError
 from plimsoll.model.engine.asked import EngineTarget
 from plimsoll.model.judging.debt import WriteDebt
@@ -14,6 +14,8 @@ from plimsoll.model.run.fleet import ServerCounters, UnfinishedWork
 from plimsoll.model.run.results import ServerFigures, ServerWaits
 
 IDLE_THREADS = 3  # Plimsoll's own, and those that the server or RDS runs by itself
+# Transactions in the history list that a load is left with at most, one or two I/Os for each
+PURGED = 500
 EXECUTED = "Com_stmt_execute"  # executions of prepared statements, which is what the engine sends
 
 COUNTERS = (
@@ -45,6 +47,7 @@ COUNTERS = (
 GAUGES = (
     "Innodb_buffer_pool_pages_dirty",
     "Innodb_buffer_pool_pages_total",
+    HISTORY,
     *LOG_NAMES,
     "Threads_connected",
     "Threads_running",
@@ -141,6 +144,9 @@ def signs_of_limits(server: ServerFigures) -> list[str]:
     if dirty is not None and total:
         share = words.percent(dirty / total)
         signs.append(f"{share} of the buffer pool's pages were dirty at its end")
+    history = server.gauges.get(HISTORY, 0)
+    if history > PURGED:
+        signs.append(f"{words.number(history)} transactions waited for the purge at its end")
     return signs
 
 
@@ -206,9 +212,14 @@ def unfinished_work(now: ServerCounters) -> UnfinishedWork | None:
     """Return the backlog that a load left on a target; None if there is none.
 
     Dirty pages are InnoDB's normal state, and what they lend is judged with each window
-    (`capacity/steps/debt.py`).
+    (`capacity/steps/debt.py`). The purge is not: a single thread visits each changed row of a table
+    again, falls behind under overload, and takes I/Os from whatever load comes next.
     """
     running = now.values.get("Threads_running", 0)
     if running > IDLE_THREADS:
         return UnfinishedWork(what=f"{running} statements are still running")
+    history = now.values.get(HISTORY, 0)
+    if history > PURGED:
+        waiting = f"{words.number(history)} transactions wait for the purge"
+        return UnfinishedWork(what=waiting, left=history)
     return None

@@ -34,7 +34,20 @@ _REDO_LOG = (  # MySQL, from 8.0.30 on
 )
 _DIRTY_PAGES = "Innodb_buffer_pool_pages_dirty"
 LOG_NAMES = (*_CHECKPOINT, *_REDO_LOG)
-_NAMES = (_ROW_LOCK_WAITERS, _DIRTY_PAGES, *LOG_NAMES)
+HISTORY = "Innodb_history_list_length"  # MariaDB
+_DATA_IOS = ("Innodb_data_reads", "Innodb_data_writes")
+# Counted only where `Innodb_data_writes` counts writes of the log, too: not by MariaDB from 10.8 on
+_LOG_FSYNCS = "Innodb_os_log_fsyncs"
+_LOG_WRITES = "Innodb_log_writes"
+_NAMES = (
+    _ROW_LOCK_WAITERS,
+    _DIRTY_PAGES,
+    *LOG_NAMES,
+    *_DATA_IOS,
+    _LOG_FSYNCS,
+    _LOG_WRITES,
+    HISTORY,
+)
 
 
 class MySqlWatcher:
@@ -77,11 +90,16 @@ def find_write_debt(values: Mapping[str, int]) -> WriteDebt | None:
     Returns:
         None if the server does not report it.
     """
-    pages = values.get(_DIRTY_PAGES)
+    pages, ios, unpurged = values.get(_DIRTY_PAGES), _count_ios(values), values.get(HISTORY)
     age, age_max, written = (values.get(name) for name in _CHECKPOINT)
     if age is not None and age_max and written is not None:
         return WriteDebt(
-            owed_bytes=age, limit_bytes=age_max, written_bytes=written, owed_pages=pages
+            owed_bytes=age,
+            limit_bytes=age_max,
+            written_bytes=written,
+            owed_pages=pages,
+            ios=ios,
+            unpurged=unpurged,
         )
     written, checkpoint, capacity = (values.get(name) for name in _REDO_LOG)
     if written is None or checkpoint is None or not capacity:
@@ -91,7 +109,19 @@ def find_write_debt(values: Mapping[str, int]) -> WriteDebt | None:
         limit_bytes=capacity,
         written_bytes=written,
         owed_pages=pages,
+        ios=ios,
+        unpurged=unpurged,
     )
+
+
+def _count_ios(values: Mapping[str, int]) -> int | None:
+    """Return InnoDB's reads and writes since the server started, of its log too; None if unknown.
+
+    MDEV-14425 (10.8) took the writes of the log out of those of the data files.
+    """
+    log_apart = () if _LOG_FSYNCS in values else (_LOG_WRITES,)
+    counts = [values.get(name) for name in (*_DATA_IOS, *log_apart)]
+    return None if None in counts else sum(count or 0 for count in counts)
 
 
 def checkpoint_share(values: Mapping[str, int]) -> float | None:

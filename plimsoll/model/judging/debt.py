@@ -25,6 +25,10 @@ class WriteDebt(Model):
     paying: bool | None = None
     # Pages that wait to be written, or the most that may; None if unknown
     owed_pages: Annotated[int, Field(ge=0)] | None = None
+    # I/Os of the server on its storage since it started; None if unknown
+    ios: Annotated[int, Field(ge=0)] | None = None
+    # Transactions whose old row versions are not purged yet; None if unknown
+    unpurged: Annotated[int, Field(ge=0)] | None = None
 
 
 class DebtGrowth(Model):
@@ -41,5 +45,8 @@ class DebtGrowth(Model):
     waves: Annotated[int, Field(ge=0)]  # whole waves: from one peak, or trough, to the next
     # Pages whose writing each operation left for later, once the log is full; None if unknown
     pages_per_operation: Annotated[float, Field(ge=0)] | None = None
+    ios_per_operation: Annotated[float, Field(ge=0)] | None = None  # None if unknown
+    # Transactions for each operation by which the purge fell behind; negative if it caught up
+    unpurged_per_operation: float | None = None  # None if unknown
     # False for steps whose latency others are compared with: nothing fills the log before them
     judged: bool

@@ -22,6 +22,9 @@ def test_write_debt_grows_with_what_is_written(fresh_database: str) -> None:
     assert after.written_bytes - before.written_bytes > 5_000 * 200
     assert 0 < after.owed_bytes <= after.limit_bytes
     assert after.owed_pages is not None
+    assert before.ios is not None
+    assert after.ios is not None
+    assert after.ios > before.ios
     counters = family.read_counters(target)
     assert counters is not None
     assert family.write_debt(counters) is not None

@@ -13,6 +13,7 @@ from plimsoll.capacity.steps.debt import (
     count_windows_for_wave,
     describe_debt,
     describe_outgrown,
+    describe_purge,
     is_filled,
     is_lent,
     is_only_filling,
@@ -221,6 +222,37 @@ def test_changes_of_the_same_few_pages_lend_nothing() -> None:
     assert is_lent(many)
 
 
+def measure_pages(pages: list[int], ios_each_s: int | None) -> DebtGrowth:
+    """A window with a reading a second, whose log grows by all that is written to it."""
+    readings = []
+    for second, owed in enumerate(pages):
+        ios = None if ios_each_s is None else ios_each_s * second
+        debt = reading(second, 1_000 * second).debt
+        readings.append(TimedDebt(second, debt.model_copy(update={"owed_pages": owed, "ios": ios})))
+    found = measure_growth(readings, judged=True, operations_per_s=1_000)
+    assert found is not None
+    return found
+
+
+def test_page_writes_put_off_are_held_against_the_ios_of_the_window() -> None:
+    """A full log lasts 100 s: 60 pages a second are owed for it, for 1,000 operations."""
+    owed = [6_000] * 5
+    assert measure_pages(owed, 2_500).pages_per_operation == pytest.approx(0.06)
+    assert measure_pages(owed, 2_500).ios_per_operation == pytest.approx(2.5)
+    assert not is_lent(measure_pages(owed, 2_500))  # 2.4 % of its I/Os
+    assert is_lent(measure_pages(owed, 1_500))  # 4 %
+    assert is_lent(measure_pages(owed, None))  # not known to be few
+
+
+def test_what_a_page_cleaner_takes_at_once_is_no_growth_of_dirty_pages() -> None:
+    """It takes 300 of 400 pages each two seconds; the window begins after it and ends before."""
+    waves = [100 + 150 * (second % 2) for second in range(10)]
+    assert waves[-1] - waves[0] == 150
+    assert not is_lent(measure_pages(waves, 400))
+    rising = [100 + 40 * second for second in range(10)]
+    assert is_lent(measure_pages(rising, 400))
+
+
 def test_ripples_of_a_page_cleaner_are_no_growth() -> None:
     """It wakes each second; the window begins after it, and ends before."""
     ripples = [reading(s / 5, 100 + 200 * (s % 5), written=200 * s) for s in range(20)]
@@ -238,6 +270,8 @@ def test_a_load_that_fails_while_debt_is_paid_is_tried_again_with_a_longer_windo
     assert is_repaying(paid)
     assert not is_repaying(grown(80_000, 70_000))
     assert not is_repaying(grown(80_000, 50_000, judged=False))
+    purged = {"ios_per_operation": 2.0, "unpurged_per_operation": -0.3}
+    assert is_repaying(grown(80_000, 80_000).model_copy(update=purged))  # 30 % of the I/Os
     search = StepsSearch(clients=(1, 2, 4))
     light = step(1, None, purpose="baseline")
     slow = step(2, paid, us=50_000).model_copy(update={"clients": 2})
@@ -247,3 +281,24 @@ def test_a_load_that_fails_while_debt_is_paid_is_tried_again_with_a_longer_windo
     settled = step(2, grown(80_000, 79_000)).model_copy(update={"clients": 2, "window_factor": 2})
     judged = judge([light, slow, settled], ONCE, "clients")
     assert judged.steps[1].passed
+
+
+def test_an_answer_says_if_page_writes_were_put_off_and_if_the_purge_fell_behind() -> None:
+    grew = grown(0, 30_000).model_copy(
+        update={
+            "pages_per_operation": 0.01, "ios_per_operation": 2.0, "unpurged_per_operation": 0.05,
+        }
+    )  # fmt: skip
+    answer = [step(2, grew)] * 3
+    assert describe_debt(answer) == (
+        "write debt was read: in the windows of the answer it grew by at most 50 % of what was"
+        " written (page writes put off: 0.5 % of the I/Os), and the log was at least 0 % full when"
+        " they began"
+    )
+    assert describe_purge(answer) == (
+        "the purge of old row versions fell behind in the windows of the answer, which puts off up"
+        " to 5 % of the I/Os: limits.soak_s shows what lasts"
+    )
+    kept_up = grew.model_copy(update={"unpurged_per_operation": 0.025})
+    assert describe_purge([*answer, *[step(2, kept_up)] * 4]) is None
+    assert describe_purge([step(2, grown(0, 30_000))]) is None

@@ -86,11 +86,13 @@ def test_its_counters_tell_of_its_limits() -> None:
         Innodb_row_lock_waits=1234,
         Innodb_buffer_pool_pages_dirty=300,
         Innodb_buffer_pool_pages_total=1000,
+        Innodb_history_list_length=2000,
     )
     figures = mysql.server_figures(counters(), after, statements_by_clients=None)
     assert mysql.signs_of_limits(figures) == [
         "1 wait for room in the log buffer",
         "30 % of the buffer pool's pages were dirty at its end",
+        "2,000 transactions waited for the purge at its end",
     ]
 
 
@@ -144,6 +146,8 @@ def test_how_full_a_redo_log_is(values: dict[str, int], share: float | None) -> 
         ({}, None),
         ({"Threads_running": 3}, None),
         ({"Threads_running": 4}, "4 statements are still running"),
+        ({"Innodb_history_list_length": 500}, None),
+        ({"Innodb_history_list_length": 6500}, "6,500 transactions wait for the purge"),
         # not waited for: what it lends is judged with each window
         ({"Innodb_checkpoint_age": 75, "Innodb_checkpoint_max_age": 100}, None),
     ],
@@ -158,6 +162,7 @@ MARIADB = {
     "Innodb_checkpoint_max_age": 100,
     "Innodb_lsn_current": 4000,
 }
+IOS = {"Innodb_data_reads": 100, "Innodb_data_writes": 200, "Innodb_log_writes": 300}
 MYSQL = {
     "Innodb_redo_log_current_lsn": 1600,
     "Innodb_redo_log_checkpoint_lsn": 1000,
@@ -173,7 +178,19 @@ MYSQL = {
             MARIADB | {"Innodb_buffer_pool_pages_dirty": 8},
             WriteDebt(owed_bytes=75, limit_bytes=100, written_bytes=4000, owed_pages=8),
         ),
+        (
+            MARIADB | {"Innodb_history_list_length": 7},
+            WriteDebt(owed_bytes=75, limit_bytes=100, written_bytes=4000, unpurged=7),
+        ),
         (MYSQL, WriteDebt(owed_bytes=600, limit_bytes=1000, written_bytes=1600)),
+        (  # MariaDB counts writes of its log apart
+            MARIADB | IOS,
+            WriteDebt(owed_bytes=75, limit_bytes=100, written_bytes=4000, ios=600),
+        ),
+        (
+            MYSQL | IOS | {"Innodb_os_log_fsyncs": 90},
+            WriteDebt(owed_bytes=600, limit_bytes=1000, written_bytes=1600, ios=300),
+        ),
         (MARIADB | {"Innodb_checkpoint_max_age": 0}, None),
         ({"Innodb_lsn_current": 4000}, None),  # MySQL before 8.0.30 reports no checkpoint
     ],
