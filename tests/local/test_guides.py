@@ -17,6 +17,7 @@ import yaml
 
 import plimsoll as package
 from plimsoll.databases.mysql.session import connect, execute
+from plimsoll.databases.postgres import session
 from plimsoll.load_line.outcome import write_result
 from plimsoll.local.databases.mariadb_server import MariaDbServer
 from plimsoll.local.databases.postgres_server import PostgresServer
@@ -38,7 +39,6 @@ from tests.support.guides import (
     shrunk,
     with_clients,
 )
-from tests.support.postgres_connection import connected as connected_to_postgres
 from tests.support.synthetic_run import synthetic_run
 
 OBSERVED = "plimsoll-results/find-20261123-101500"
@@ -71,10 +71,10 @@ def fresh_postgres(postgres: PostgresServer) -> Place:
     def make() -> str:
         name = f"guide_{uuid.uuid4().hex[:12]}"
         dsn = f"{postgres.dsn.rpartition('/')[0]}/{name}"
-        with closing(connected_to_postgres(postgres)) as root:
-            root.run(f"CREATE DATABASE {name}")
-        with closing(connected_to_postgres(parse_dsn(dsn))) as root:
-            root.run("CREATE EXTENSION IF NOT EXISTS pg_stat_statements")
+        with closing(session.connect(parse_dsn(postgres.dsn))) as root:
+            session.execute(root, f"CREATE DATABASE {name}")
+        with closing(session.connect(parse_dsn(dsn))) as root:
+            session.execute(root, "CREATE EXTENSION IF NOT EXISTS pg_stat_statements")
         return dsn
 
     return make
