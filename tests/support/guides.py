@@ -46,11 +46,11 @@ def files(page: Path) -> dict[str, str]:
 
 
 # guides whose commands tests/local/test_guides.py runs
-HERE = {"capacity", "finding", "reading-a-report", "versus"}
+HERE = {"capacity", "finding", "first-load-line", "reading-a-report", "versus"}
 QUICK = {"capacity", "reading-a-report"}  # the others are for `make test-all`
 # guides of which only the options of each command are tested
 NOT_RUN = {
-    "buying-iops", "checks", "ci", "derive", "experiments", "first-load-line", "gate", "observing",
+    "buying-iops", "checks", "ci", "derive", "experiments", "gate", "observing",
     "production-to-purchase", "service-for-teams", "sizing",
 }  # fmt: skip
 # verbs with a process of their own, which stays: the tests that run them
