@@ -155,7 +155,7 @@ class Service:
 
     def delete_schedule(self, name: str) -> None:
         """Delete a check."""
-        self._http.ask("DELETE", _schedule_path(name))
+        self._http.ask("DELETE", _schedule_path(name), deletes=True)
 
     def history(self, name: str) -> History:
         """Return the history of a check."""

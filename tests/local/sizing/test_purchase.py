@@ -24,7 +24,7 @@ SHORT = ("load: {warmup_s: 5, duration_s: 20}", "load: {warmup_s: 1, duration_s:
 
 def read_commands() -> list[str]:
     """Return the commands of the page's first part."""
-    part = PAGE.read_text().partition("## From production")[2].partition("\n## ")[0]
+    part = PAGE.read_text().partition("## From a log")[2].partition("\n## ")[0]
     blocks = re.findall(r"^ *```sh\n(.*?)^ *```", part, re.DOTALL | re.MULTILINE)
     return [" ".join(block.replace("\\\n", " ").split()) for block in blocks]
 

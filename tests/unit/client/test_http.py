@@ -201,6 +201,22 @@ def test_a_refusal_in_plain_text_is_shown() -> None:
     assert (str(error), error.exit_code) == (said, 2)
 
 
+NOT_THERE = Response(404, {"type": "urn:plimsoll:problem:not-found", "detail": "no schedule"})
+
+
+@pytest.mark.parametrize("lost", [BROKEN, UNANSWERED])
+def test_what_a_lost_answer_told_to_be_deleted_is_deleted(lost: Response | Exception) -> None:
+    network = Network(lost, NOT_THERE)
+    assert network.http().ask("DELETE", "/schedules/s", deletes=True).status == 404
+    assert len(network.asked) == 2
+
+
+@pytest.mark.parametrize("before", [(), (BUSY,), (UNREACHED,)])
+def test_what_was_never_there_is_not_deleted(before: tuple[Response | Exception, ...]) -> None:
+    with pytest.raises(ServiceError, match="no schedule"):
+        Network(*before, NOT_THERE).http().ask("DELETE", "/schedules/s", deletes=True)
+
+
 def test_the_kind_of_a_problem_is_known() -> None:
     body = {"type": "urn:plimsoll:problem:no-report", "detail": "x"}
     with pytest.raises(ServiceError) as error:
