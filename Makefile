@@ -253,12 +253,14 @@ package: setup aarch64 ## Build the functions' packages for AWS Lambda and show 
 	$(BIN)/python -m stacks.make_packages
 
 .PHONY: docs
-docs: setup ## Write the pages that are generated
+docs: setup ## Write the pages that are generated, build the site of docs/ and follow its links
 	$(BIN)/python -m tools.request_reference
+	$(BIN)/python -m tools.verdict_reference
 	$(BIN)/python -m tools.openapi
 	$(BIN)/python -m tools.json_schemas
 	$(BIN)/python -m tools.event_schemas
 	$(BIN)/python -m tools.grafana_dashboards
+	$(BIN)/python -m tools.site
 
 .PHONY: demo
 demo: setup ## Find the load line of a real database at two IOPS settings, on this machine

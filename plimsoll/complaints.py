@@ -12,7 +12,7 @@ from typing import Self
 
 FieldPath = tuple[str | int, ...]
 Scalar = str | int | float | bool | None
-NAME_MOST = 100  # characters of an unknown name that a message repeats
+REPEATED_MOST = 100  # characters of a wrong name or value that a message repeats
 
 
 @dataclass(frozen=True)
@@ -138,6 +138,19 @@ def format_path(path: Iterable[str | int]) -> str:
     return "".join(parts).removeprefix(".")
 
 
+def repeat_value(value: object) -> str:
+    """Return a wrong value as a message repeats it: cut if it is long.
+
+    >>> repeat_value("gp4")
+    "'gp4'"
+    """
+    if isinstance(value, str):
+        return repr(value[:REPEATED_MOST]) + ("..." if len(value) > REPEATED_MOST else "")
+    if isinstance(value, int) and abs(value) >= 10**REPEATED_MOST:
+        return "a number of more than 100 digits"
+    return repr(value)
+
+
 def complain_of_missing(path: FieldPath, place: Place | None = None) -> Complaint:
     """Return the complaint about a missing field."""
     return Complaint(path, f"lacks the field {path[-1]!r}", place=place, absent=True)
@@ -165,9 +178,9 @@ def complain_of_unknown(
         hint: further advice.
     """
     names = tuple(sorted(allowed))
-    short = name[:NAME_MOST]  # comparing long names takes time quadratic in their length
-    close = difflib.get_close_matches(short, [each[:NAME_MOST] for each in names], n=1)
+    short = name[:REPEATED_MOST]  # comparing long names takes time quadratic in their length
+    close = difflib.get_close_matches(short, [each[:REPEATED_MOST] for each in names], n=1)
     guess = f"did you mean {close[0]!r}?" if close else ""
-    shown = repr(short) + ("..." if len(name) > NAME_MOST else "")
-    problem = "; ".join(part for part in (f"unknown {what} {shown}", guess, hint) if part)
+    unknown = f"unknown {what} {repeat_value(name)}"
+    problem = "; ".join(part for part in (unknown, guess, hint) if part)
     return Complaint(path, problem, value, names, place)

@@ -143,10 +143,25 @@ class _Processes:
                 to_add += self.children.get(pid, ())
         return found
 
-    def list_others(self, run: Collection[int]) -> dict[int, int]:
-        """Return the CPU time of each process outside a run, without kernel threads."""
+    def count_since(self, earlier: "_Processes", run: Collection[int]) -> dict[int, int]:
+        """Count the CPU time of each process outside a run since an earlier reading.
+
+        A process that has ended left all its time to its parent. What it had used before the
+        earlier reading is taken off there, since a compiler that ends after minutes would else
+        show as several times this machine's cores.
+        """
         ours = self.kernel | self.list_trees(run)
-        return {pid: ticks for pid, ticks in self.ticks.items() if pid not in ours}
+        ended = earlier.ticks.keys() - self.ticks.keys()
+        counted = {}
+        for pid in self.ticks.keys() - ours:
+            to_look = [child for child in earlier.children.get(pid, ()) if child in ended]
+            before = earlier.ticks.get(pid, 0)
+            while to_look:
+                child = to_look.pop()
+                before += earlier.ticks[child]
+                to_look += (one for one in earlier.children.get(child, ()) if one in ended)
+            counted[pid] = max(0, self.ticks[pid] - before)
+        return counted
 
 
 def _read_pids() -> set[int]:
@@ -277,17 +292,18 @@ def measure_load(run: Collection[int], over_s: float = LOOK_S) -> MachineLoad | 
         over_s: length of the measurement, for which this call sleeps.
     """
     try:
-        times, others = cpu_times(run), _Processes.read().list_others(run)
+        times, processes = cpu_times(run), _Processes.read()
         time.sleep(over_s)
-        later, others_later = cpu_times(run), _Processes.read().list_others(run)
+        later, processes_later = cpu_times(run), _Processes.read()
     except OSError:
         return None
     seen = shares(times, later)
     if seen is None or times is None or later is None:
         return None
     used: Counter[str] = Counter()
-    for pid, ticks in others_later.items() if run else ():
-        used[program(pid) or "?"] += ticks - others.get(pid, ticks)
+    if run:
+        for pid, ticks in processes_later.count_since(processes, run).items():
+            used[program(pid) or "?"] += ticks
     total = later.total - times.total
     return MachineLoad(
         stolen_percent=100 * seen.stolen,

@@ -39,6 +39,11 @@ TOGETHER = (
     "browser", "infrastructure", "local/aws", "local/experiments", "local/service",
     "local/workflow",
 )  # fmt: skip
+# A second twin: the runs of local/workflow take too long for one worker.
+FAULTY = "local/workflow, faults"
+FAULTY_FILES = {
+    "test_endings", "test_faults", "test_full_target", "test_nursery", "test_void_steps",
+}  # fmt: skip
 # Files of these folders that start what they need themselves.
 APART = {
     "test_busy_machine", "test_canary_verb", "test_console_verb", "test_late_metrics",
@@ -48,7 +53,7 @@ ALONE = "local"  # the only folder in which `make test` looks for tests that are
 # The groups that take longest, the longest first. The others follow in the order of their tiers:
 # `local` waits for servers and volumes, while `aws` and `unit` compute.
 LONGEST_FIRST = (
-    "local/service", "local/workflow", "cassandra", "local/experiments", "browser",
+    "local/service", "local/workflow", FAULTY, "cassandra", "local/experiments", "browser",
     "infrastructure", "local/aws",
 )  # fmt: skip
 TIERS = ("local", "faults", "browser", "infrastructure", "report", "aws", "unit")
@@ -66,6 +71,8 @@ def group(nodeid: str) -> str:
         return "cassandra"
     if file.stem in APART:
         return str(file)
+    if file.parent.match("local/workflow") and file.stem in FAULTY_FILES:
+        return FAULTY
     return next((folder for folder in TOGETHER if file.is_relative_to(folder)), str(file))
 
 

@@ -19,7 +19,73 @@ The file may also be a pipe (`plimsoll validate <(...)`) or `/dev/stdin`; it has
 at most. Files that it names lie in its folder or below, links resolved, unless `--allow-files DIR`
 says otherwise: a request may come from somebody else.
 
-A file may contain several runs. Each entry of `runs` has a name and the fields that differ:
+## A request for each kind of target
+
+A database on RDS, made for the run and deleted after it; `run --local` makes it on this machine:
+
+```yaml
+name: reads-on-io1
+target:
+  kind: rds
+  engine: mariadb
+  engine_version: "11.4"
+  instance_class: db.m5.large
+  volume: {type: io1, size_gib: 100, iops: 3000}
+workload: {name: ycsb-b, records: 200000}
+search: {strategy: ramp}
+limits: {limits_us: {read: 20000, update: 50000}}  # p99, in microseconds
+```
+
+An Aurora cluster. Its storage has no IOPS to choose:
+
+```yaml
+name: reads-on-aurora
+target:
+  kind: aurora
+  engine: aurora-postgresql
+  engine_version: "16.4"
+  instance_class: db.r6g.large
+workload: {name: ycsb-b, records: 200000}
+search: {strategy: ramp}
+limits: {limits_us: {read: 20000, update: 50000}}
+```
+
+A Cassandra cluster on EC2, with three copies of each row:
+
+```yaml
+name: reads-on-a-ring
+target:
+  kind: cassandra
+  instance_type: m6g.large
+  nodes: 3
+  replication: 3
+  volume: {type: gp3, size_gib: 100}
+workload: {name: ycsb-b, records: 200000}
+search: {strategy: ramp}
+limits: {limits_us: {read: 20000, update: 20000}}
+```
+
+A database that you have. `PLIMSOLL_USER` and `PLIMSOLL_PASSWORD` log in; on AWS `secret_arn` does,
+and the deployment has to allow the address:
+
+```yaml
+name: reads-on-mine
+target:
+  kind: endpoint
+  engine: postgres
+  host: db.example
+  database: scratch
+workload: {name: ycsb-b, records: 200000}
+search: {strategy: ramp}
+limits: {limits_us: {read: 20000, update: 50000}}
+```
+
+Check each with `plimsoll validate FILE`, which creates nothing. Work of your own is a file in the
+same folder: `workload: {file: shop.yaml, records: 100000}` ([workloads.md](workloads.md)).
+
+## Several runs in a file
+
+Each entry of `runs` has a name and the fields that differ:
 
 ```yaml
 runs:
@@ -27,14 +93,19 @@ runs:
   high: {target: {volume: {iops: 2000}}}
 ```
 
+## In an editor
+
 An editor with a YAML language server completes fields and marks errors if the file's first line is
 
 ```yaml
 # yaml-language-server: $schema=https://.../docs/schemas/request.json
 ```
 
-with the location of the schema: [schemas](schemas) has those of a request, an experiment, a check,
-a workload and a result.
+with the location of the schema: [that of a request](schemas/request.json). There are others of
+[an experiment](schemas/experiment.json), [a check](schemas/check.json),
+[a workload](schemas/workload.json) and [a result](schemas/result.json).
+
+## Every field
 
 This page is generated from `plimsoll/model/request/request.py` and the modules of its parts. Change
 those, then run `make docs`.

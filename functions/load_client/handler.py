@@ -11,6 +11,6 @@ SETTINGS = ReachSettings.read(os.environ)
 
 
 @log_calls
-def handler(event: dict[str, Any], _context: object) -> None:
-    """Handle a call from the workflow."""
-    run_client(SETTINGS, event["run_id"], event["step"], event["client"])
+def handler(event: dict[str, Any], _context: object) -> dict[str, bool]:
+    """Handle a call from the workflow; the answer says whether the step's relay is over."""
+    return {"over": run_client(SETTINGS, event["run_id"], event["step"], event["client"])}

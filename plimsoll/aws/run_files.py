@@ -53,6 +53,11 @@ def failures_folder(step: int) -> str:
     return f"steps/{step}/failures/"
 
 
+def counters_path(step: int) -> str:
+    """Path of the server's counters at the end of a relay's window, a `ServerCounters`."""
+    return f"steps/{step}/counters.json"
+
+
 PRECONDITIONING = "prepare/preconditioning.json"
 PARTS_FAILURES = "prepare/failures/"  # the same for parts of the dataset: `<table>-<share>.json`
 

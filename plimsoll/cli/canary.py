@@ -17,6 +17,7 @@ import botocore.session
 import click
 
 from plimsoll import words
+from plimsoll.cli.options import NumberRange
 from plimsoll.cli.output import make_table, out_option, print_figures, refuse_used_folder
 from plimsoll.cli.progress import RunProgress
 from plimsoll.cli.service_calls import json_option
@@ -50,7 +51,7 @@ _LOCAL_LASTS_S = 1800.0
 )
 @click.option(
     "--budget-usd",
-    type=click.FloatRange(min=0, min_open=True),
+    type=NumberRange(min=0, min_open=True),
     default=5.0,
     show_default=True,
     help="Maximum cost of the whole canary, by list prices.",
@@ -101,6 +102,9 @@ def canary(
 
 def _test_one_machine(folder: Path, *, as_json: bool) -> int:
     from plimsoll.local.home import make_twin_home
+    from plimsoll.local.twin import check_machine
+
+    check_machine()
     from plimsoll.trial.on_one_machine import OnOneMachine
 
     checked = _smallest_request()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from plimsoll import words
 from plimsoll.cli.options import NumberRange
 from plimsoll.cli.output import console, print_report_table
 from plimsoll.errors import UsageError
@@ -91,7 +92,7 @@ def command(
     if laid is not None:
         _print_published(laid)
     if output is not None:
-        click.echo(f"\n{output}")
+        click.echo(f"\n{words.escape_controls(str(output))}")
 
 
 def _print_comparison(comparison: Comparison, decision: Matrix | None) -> None:

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 import click
 
 from plimsoll import words
+from plimsoll.cli.options import NumberRange
 from plimsoll.cli.service_calls import json_option, profile_option
 from plimsoll.client.address import DEFAULT_STACK
 
@@ -26,7 +27,7 @@ _HOURS_MOST = 14 * 24
 @profile_option
 @click.option(
     "--hours",
-    type=click.FloatRange(0, _HOURS_MOST, min_open=True),
+    type=NumberRange(0, _HOURS_MOST, min_open=True),
     default=24.0,
     show_default=True,
     help="After this time the deployment starts runs again, whatever happens.",

@@ -1,4 +1,4 @@
-"""Exit codes. README.md has the table for all verbs."""
+"""Exit codes. docs/command-line.md has the table for all verbs."""
 
 from __future__ import annotations
 

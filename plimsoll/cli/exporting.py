@@ -6,7 +6,6 @@ import functools
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,7 @@ import click
 from plimsoll import __version__
 from plimsoll.errors import PlimsollError, SinkError, UsageError
 from plimsoll.files import write_whole
+from plimsoll.packaged import how_to_install, is_importable
 
 if TYPE_CHECKING:
     from plimsoll.metrics.measures import Measure
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 Command = Callable[..., Any]
 STANDARD = ("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
-EXTRA = "needs OpenTelemetry's SDK: pip install 'plimsoll-db[otlp]'"
+SDK = "opentelemetry.exporter.otlp.proto.http"
 
 
 @dataclass(frozen=True)
@@ -73,26 +73,22 @@ class Exporting:
 
 
 def _push(measures: Sequence[Measure], endpoint: str | None) -> None:
-    if not _has_sdk():
-        raise SinkError(f"metrics were not sent: {' or '.join(STANDARD)} {EXTRA}")
+    if not is_importable(SDK):
+        raise SinkError(f"metrics were not sent: {' or '.join(STANDARD)} {_describe_need()}")
     from plimsoll.metrics.otlp import push_metrics
 
     push_metrics(measures, endpoint=endpoint, version=__version__)
 
 
-def _has_sdk() -> bool:
-    """Return whether the extra is installed; other packages may bring a part of OpenTelemetry."""
-    try:
-        return find_spec("opentelemetry.exporter.otlp.proto.http") is not None
-    except ModuleNotFoundError:
-        return False
+def _describe_need() -> str:
+    return f"needs OpenTelemetry's SDK: {how_to_install('otlp')}"
 
 
 def _check_endpoint(_: click.Context, __: click.Parameter, url: str | None) -> str | None:
     if url is not None and not url.startswith(("http://", "https://")):
         raise UsageError(f"--otlp {url}: must be http://... or https://...")
-    if url is not None and not _has_sdk():
-        raise UsageError(f"--otlp: {EXTRA}")
+    if url is not None and not is_importable(SDK):
+        raise UsageError(f"--otlp: {_describe_need()}")
     return url
 
 

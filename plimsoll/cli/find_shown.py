@@ -1,14 +1,16 @@
 """Shows a search in this process: its page, its progress on a terminal, and its files."""
 
+from __future__ import annotations
+
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
-from werkzeug.wrappers import Request as HttpRequest
 
 from plimsoll import words
 from plimsoll.cli.page import Page, make_token, show_page
@@ -36,11 +38,14 @@ from plimsoll.model.run.run_record import RunRecord, RunState
 from plimsoll.model.service.answers import Runs, RunSummary
 from plimsoll.model.service.live import Live
 from plimsoll.quoting.times import rehearse
-from plimsoll.report.words import describe_finished_step, describe_plan
+from plimsoll.report.words import announce_plan, describe_finished_step, describe_plan
 from plimsoll.workflow.history import judge_so_far
 from plimsoll.workflow.listing import summarize_record
 from plimsoll.workflow.past import rebuild_record
 from plimsoll.workload import Compiled
+
+if TYPE_CHECKING:  # of an extra, which only the page needs
+    from werkzeug.wrappers import Request as HttpRequest
 
 # The page of a search: the same documents as for a run, but from memory.
 
@@ -184,7 +189,7 @@ class FindProgress(Lines):
         return Shows(self.say, self._planned, self._second, self._finished)
 
     def _planned(self, plan: StepPlan) -> None:
-        self.say(describe_plan(plan))
+        self.say(announce_plan(plan))
         self.status(f"{describe_plan(plan)}{self._left(plan)}")
 
     def _finished(self, step: StepResult) -> None:
@@ -279,9 +284,6 @@ class Terminal:
 
 def open_page(here: ExitStack, page: Page, request: Request) -> FindPage:
     """Serve a page that shows a search, as long as the stack lives."""
-    from plimsoll.local.twin import check_machine
-
-    check_machine()
     from plimsoll.local.front import Front
 
     followed = FindPage(request)

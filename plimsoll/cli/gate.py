@@ -8,15 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from pydantic import ValidationError
 
 from plimsoll import words
 from plimsoll.cli.expecting import Expecting, files_options
 from plimsoll.cli.options import parse_settings, workload_options
 from plimsoll.errors import UsageError
-from plimsoll.files import read_limited, write_whole
+from plimsoll.files import write_whole
 from plimsoll.load_line.options import PASSWORD
-from plimsoll.model.gate import TURNS_MIN, WEAK, State
+from plimsoll.model.gate import TURNS_MIN, WEAK, State, require_whole
 
 if TYPE_CHECKING:
     from plimsoll.gate.states import StateSetup
@@ -180,11 +179,14 @@ def read_state(path: Path, pairs: int) -> State:
     Raises:
         UsageError: The file cannot be read, is none that `--save` wrote, or has other turns.
     """
+    from plimsoll.report.folder import read_model
+
     try:
-        state = State.model_validate_json(read_limited(path, bytes_max=BASELINE_BYTES_MAX))
-    except ValidationError:
+        state = read_model(path, State, bytes_max=BASELINE_BYTES_MAX)
+        require_whole(state)
+    except UsageError as error:
         raise UsageError(
-            f"--baseline {path}: is no file that `plimsoll gate --save` wrote"
+            f"--baseline: is no file that `plimsoll gate --save` wrote: {error}"
         ) from None
     if len(state.turns) != pairs:
         raise UsageError(f"--pairs: the stored state has {len(state.turns)} turns, not {pairs}")

@@ -1,7 +1,7 @@
 """Entry point of the `plimsoll` command: dispatches to verbs and prints errors as single lines.
 
-Exit codes, of which README.md has the table: 0 success, 1 a failure, 2 bad usage, 3 no answer, 130
-interrupted.
+Exit codes, of which docs/command-line.md has the table: 0 success, 1 a failure, 2 bad usage, 3 no
+answer, 130 interrupted.
 """
 
 import importlib
@@ -160,7 +160,7 @@ def main(arguments: list[str] | None = None) -> None:
         click.echo(f"plimsoll: {words.escape_controls(str(error))}", err=True)
         sys.exit(error.exit_code)
     except OSError as error:  # a full disk or a read-only folder, for instance
-        place = f"{error.filename}: " if error.filename else ""
+        place = f"{words.escape_controls(str(error.filename))}: " if error.filename else ""
         click.echo(f"plimsoll: {place}{describe_system_error(error)}", err=True)
         sys.exit(1)
     except (MemoryError, RuntimeError) as error:

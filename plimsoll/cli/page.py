@@ -21,6 +21,7 @@ import click
 
 from plimsoll.cli.service_calls import find_service, profile_option, service_options
 from plimsoll.errors import NotFoundError, PlimsollError, UsageError
+from plimsoll.packaged import require_extra
 
 if TYPE_CHECKING:
     from werkzeug.wrappers import Request
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 
 Command = Callable[..., Any]
+PACKAGES = ("werkzeug",)  # what serves a page
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,10 @@ def page_options(command: Command) -> Command:
 
     @functools.wraps(command)
     def called(*arguments: Any, ui: bool, ui_open: bool, **others: Any) -> Any:
-        return command(*arguments, page=Page(ui or ui_open, ui_open), **others)
+        page = Page(ui or ui_open, ui_open)
+        if page.shown:
+            require_extra("local", PACKAGES, user="--ui")
+        return command(*arguments, page=page, **others)
 
     called = click.option(
         "--ui-open", is_flag=True, help="Show the page as with --ui, and open it in the browser."
@@ -129,6 +134,7 @@ def console(*, url: str | None, stack: str | None, port: int, opened: bool) -> i
     the deployment's API, signed with your AWS credentials like the calls of the other verbs: it
     shows and does what you may.
     """
+    require_extra("local", PACKAGES, user="the page")
     from plimsoll.client.http import Http
     from plimsoll.client.service_client import Service
     from plimsoll.local.front import Front

@@ -85,7 +85,7 @@ class RunProgress(Lines):
     def _events(self, now: Snapshot) -> list[str]:
         from plimsoll.console.log import log_before_steps, log_teardown
         from plimsoll.model.run.fleet import WARMING_STEP
-        from plimsoll.report.words import describe_finished_step, describe_plan
+        from plimsoll.report.words import announce_plan, describe_finished_step
         from plimsoll.search_steps import describe_busy_machine, describe_recovery
 
         record, request = now.record, self._request
@@ -95,7 +95,7 @@ class RunProgress(Lines):
         if now.plan is not None and now.plan.index not in done:
             shown.append(now.plan)
         for plan in shown:
-            events.append(describe_plan(plan))
+            events.append(announce_plan(plan))
             if plan.index in done and plan.index != WARMING_STEP:
                 line = describe_finished_step(done[plan.index], request.limits.statistic)
                 events.append(f"step {plan.index}: {line}")

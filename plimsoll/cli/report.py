@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from plimsoll import words
 from plimsoll.cli.options import NumberRange
 from plimsoll.errors import UsageError
 from plimsoll.files import write_whole
@@ -88,4 +89,4 @@ def command(
         written = {"file": str(path), "format": file_format, "bytes": len(content)}
         click.echo(json.dumps(written))
     else:
-        click.echo(path)
+        click.echo(words.escape_controls(str(path)))

@@ -82,7 +82,7 @@ def _print_places(result: RunResult, directory: Path | None, console: Console) -
     """Print where more of the run can be seen."""
     places = [f"{words.DASHBOARDS[name]}: {link}" for name, link in result.links.items()]
     if directory is not None:
-        places.append(f"Files: {directory}")
+        places.append(f"Files: {words.escape_controls(str(directory))}")
     for place in places:
         console.print(place, markup=False, highlight=False, soft_wrap=True)
 

@@ -14,7 +14,7 @@ from plimsoll.cli.exit_codes import FAILURE, MET, NO_ANSWER, NOT_SURE
 from plimsoll.cli.options import NumberRange, tell_new_name
 from plimsoll.cli.output import console, make_table, print_figures
 from plimsoll.errors import NoGroundError, PlimsollError, UsageError
-from plimsoll.files import write_whole
+from plimsoll.files import resolve_links, write_whole
 from plimsoll.load_line.options import parse_limits_us, split_limits
 from plimsoll.model.aws.prices import HOME_REGION
 from plimsoll.model.clouds.volume_rules import Cloud
@@ -345,8 +345,12 @@ def command(
     if ahead_years is not None and grows is None:
         raise UsageError("--horizon: needs --growth, such as --growth 50%/year")
     prices = find_prices(region, prices_file)
+    _refuse_link(run_folder / SIZING)
+    other_prices, rates = _read_cloud_options(clouds, rate_texts, cloud_prices_file)
     runs = {
-        run_folder.name or str(run_folder): _extract_measured(run_folder, result, asked, limit_us)
+        words.escape_controls(run_folder.name or str(run_folder)): _extract_measured(
+            run_folder, result, asked, limit_us
+        )
     }
     runs |= _read_confirmations(run_folder / SIZING, asked, limit_us)
     confirmed: tuple[Confirmed, ...] = ()
@@ -360,7 +364,6 @@ def command(
             return _extract_measured(folder, _read_result(folder), asked, limit_us)
 
         runs, confirmed = confirm_prediction(runs, wish, prices, run_folder / SIZING, read)
-    other_prices, rates = _read_cloud_options(clouds, rate_texts, cloud_prices_file)
     answer = size(
         runs,
         wish,
@@ -382,6 +385,16 @@ def command(
     else:
         print_sizing(answer, whole=whole)
     return _exit_code(answer, confirm=confirm)
+
+
+def _refuse_link(folder: Path) -> None:
+    """Refuse a folder of a run, which somebody else may have made, that leads elsewhere.
+
+    Raises:
+        UsageError: It is a link out of its run's folder.
+    """
+    if resolve_links(folder).parent != resolve_links(folder.parent):
+        raise UsageError(f"RUN: {folder}: is a link to {resolve_links(folder)}: remove it")
 
 
 def _read_cloud_options(
@@ -424,14 +437,14 @@ def _read_confirmations(
     for made in sorted(list_run_folders(folder), key=_folder_number):
         result = _read_result(made)
         if result.failure is not None:
-            click.echo(f"left out: {made}: the run failed: {result.failure.cause}", err=True)
+            _tell(f"left out: {made}: the run failed: {result.failure.cause}")
             continue
         try:
             found[f"{folder.name}/{made.name}"] = _extract_measured(
                 made, result, statistic, limit_us
             )
         except (NoGroundError, UsageError) as error:
-            click.echo(f"left out: {error}", err=True)
+            _tell(f"left out: {error}")
     return found
 
 
@@ -443,7 +456,12 @@ def _write_sizing(answer: Sizing, folder: Path) -> None:
         folder.mkdir(exist_ok=True)
         write_whole(folder / ANSWER, answer.model_dump_json(indent=1))
     except (OSError, PlimsollError) as error:
-        click.echo(f"not kept for the run's page: {error}", err=True)
+        _tell(f"not kept for the run's page: {error}")
+
+
+def _tell(text: str) -> None:
+    """Print a line on standard error; it may repeat a file's name or text."""
+    click.echo(words.escape_controls(text), err=True)
 
 
 def _write_page(answer: Sizing, output: Path) -> None:

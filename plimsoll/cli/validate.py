@@ -63,7 +63,8 @@ def validate(
     searched = isinstance(asked, CheckedExperiment) and asked.experiment.want is not None
     at_most = " at most" if searched else ""
     runs = words.plural(len(requests), "run")
-    click.echo(f"{request_file} is valid: {runs}{at_most}", err=as_json)
+    shown = words.escape_controls(str(request_file))
+    click.echo(f"{shown} is valid: {runs}{at_most}", err=as_json)
 
 
 def _estimate_times(checked: CheckedRequest) -> Iterator[str]:

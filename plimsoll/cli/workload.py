@@ -7,6 +7,8 @@ import os
 import re
 import time
 from collections import defaultdict
+from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,17 +16,26 @@ from typing import TYPE_CHECKING
 import click
 
 from plimsoll import words
-from plimsoll.cli.options import tell_new_name
+from plimsoll.cli.options import (
+    dsn_option,
+    parse_settings,
+    tell_new_name,
+    workload_options,
+)
 from plimsoll.cli.output import console, make_table, print_figures, refuse_used_file
 from plimsoll.errors import UsageError
 from plimsoll.files import resolve_links, write_whole
 from plimsoll.load_line.options import PASSWORD
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
     from rich.console import Console
 
+    from plimsoll.model.engine.asked import EngineTarget
     from plimsoll.model.run.statements_seen import StatementsSeen
-    from plimsoll.workload.derive.derived import Derived
+    from plimsoll.workload.derive.derived import Derived, Transactions
+    from plimsoll.workload.logs.reading import LogSeen
 
 
 # Output of `plimsoll workload derive`.
@@ -49,19 +60,39 @@ def print_derived(derived: Derived, seen: StatementsSeen, out: Path | None) -> N
             one.name,
             words.percent(one.calls / total),
             *rate,
-            words.latency(1e6 * one.time_s / one.calls),
+            words.latency(1e6 * one.time_s / one.calls if derived.time_s else None),
             str(sum(times for _, times in one.statements)),
         )
     print_figures(console, table)
+    if seen.interval_s and seen.busiest_minute:
+        busiest, mean = seen.busiest_minute / 60, derived.calls / seen.interval_s
+        console.print(
+            f"\n{words.rate(mean)} statements/s on average, {words.rate(busiest)} in the busiest"
+            " minute."
+        )
+    of_time = f" and {words.percent(derived.share_of_time)} of the time in the server"
     console.print(
-        f"\nIt covers {words.percent(derived.share_of_calls)} of the calls and"
-        f" {words.percent(derived.share_of_time)} of the time in the server."
+        f"\nIt covers {words.percent(derived.share_of_calls)} of the calls"
+        f"{of_time if derived.time_s else ''}."
     )
     for note in derived.notes:
         console.print(f"- {note}")
     _print_left_out(derived, console)
     if out is not None:
         click.echo(f"{out}: plimsoll find DSN --workload {out} --prepare", err=True)
+
+
+def find_peak_rate(derived: Derived, seen: StatementsSeen) -> float | None:
+    """Return the operations per second of the busiest minute, or else of the whole time.
+
+    None if the source has no times.
+    """
+    if not seen.interval_s:
+        return None
+    mean = sum(one.calls for one in derived.operations) / seen.interval_s
+    statements = derived.calls / seen.interval_s
+    busiest = (seen.busiest_minute or 0) / 60
+    return mean * max(1.0, busiest / statements if statements else 1.0)
 
 
 def make_request(
@@ -121,8 +152,10 @@ def _print_left_out(derived: Derived, console: Console) -> None:
     console.print("\nLeft out:")
     for (statement, why), (calls, time_s) in list(alike.items())[:LEFT_OUT_SHOWN]:
         of_calls = words.percent(calls / derived.calls if derived.calls else None)
-        of_time = words.percent(time_s / derived.time_s if derived.time_s else None)
-        console.print(f"- {of_calls} of the calls, {of_time} of the time: {statement}: {why}")
+        of_time = (
+            f", {words.percent(time_s / derived.time_s)} of the time" if derived.time_s else ""
+        )
+        console.print(f"- {of_calls} of the calls{of_time}: {statement}: {why}")
     if len(alike) > LEFT_OUT_SHOWN:
         console.print(f"- {len(alike) - LEFT_OUT_SHOWN} more, listed by --json")
 
@@ -192,6 +225,39 @@ def command() -> None:
     help="Latency limit of the request, in p99: 20ms, or of one operation.",
 )
 @click.option(
+    "--log",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Read the statements from this file rather than from the server's statistics: a slow log"
+    " or general log of MySQL or MariaDB, PostgreSQL's log, pt-query-digest's JSON, or a dump of"
+    " statement statistics as CSV. Its tables are those of DSN, or of --schema.",
+)
+@click.option(
+    "--schema",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="With --log, and without DSN: the tables, as `mysqldump --no-data` or `pg_dump -s` writes"
+    " them.",
+)
+@click.option(
+    "--threshold",
+    metavar="TIME",
+    help="With --log: the duration from which statements were logged; 0s if all were. Default:"
+    " judged by the log.",
+)
+@click.option(
+    "--one-in",
+    type=click.IntRange(1, 1_000_000),
+    help="With --log: one in so many statements was logged (log_slow_rate_limit). Default: what the"
+    " log or the server says.",
+)
+@click.option(
+    "--transactions",
+    type=click.Choice(["none", "seen"]),
+    default="seen",
+    show_default=True,
+    help="Whether the transactions that a log or the server's history shows become operations; with"
+    " `none` each statement is an operation by itself.",
+)
+@click.option(
     "--for",
     "for_text",
     metavar="TIME",
@@ -215,6 +281,11 @@ def derive_verb(
     out: Path | None,
     request: Path | None,
     limits: tuple[str, ...],
+    log: Path | None,
+    schema: Path | None,
+    threshold: str | None,
+    one_in: int | None,
+    transactions: Transactions,
     for_text: str | None,
     tables: str | None,
     writes: bool,
@@ -227,35 +298,34 @@ def derive_verb(
 
     MySQL and MariaDB count statements in performance_schema, PostgreSQL in pg_stat_statements.
     Neither keeps values, so the workload contains none of your data; guesses in their place are
-    listed.
+    listed. Where a server counts none, --log reads its log, of which no value is kept either.
     """
-    from plimsoll.databases.observing import combine_looks, look_repeatedly, open_statements
     from plimsoll.databases.trying import open_trial
-    from plimsoll.model.request.dsn import FORM, parse_dsn
+    from plimsoll.model.request.dsn import parse_dsn
     from plimsoll.model.request.quantities import parse_duration_s
     from plimsoll.workload.derive.derived import derive
     from plimsoll.workload.derive.document import dump_document
 
-    if dsn is None:
-        raise UsageError(f"DSN: is missing; the form is {FORM}; or set PLIMSOLL_DSN")
-    target = parse_dsn(dsn, option="DSN", password=os.environ.get(PASSWORD, ""))
     for_s = parse_duration_s(for_text, "--for") if for_text else 0.0
-    if for_s > FOR_MOST_S:
-        raise UsageError("--for: a day at most")
+    asked = _Asked(log, schema, threshold, one_in)
+    _refuse_options(dsn, asked, for_s=for_s)
+    target = parse_dsn(dsn, option="DSN", password=os.environ.get(PASSWORD, "")) if dsn else None
     _refuse_impossible_files(out, request, limits)
     only = [name.strip() for name in (tables or "").split(",") if name.strip()]
-    with open_statements(target) as reader:
-        looks = look_repeatedly(reader, for_s, time.sleep) if for_s else [reader.look()]
-        seen = combine_looks(reader, target, looks)
-    name = out.name.removesuffix(".yaml") if out else "derived"
-    with open_trial(target) as trial:
-        derived = derive(seen, name=name, writes=writes, only=only, trial=trial)
+    with (
+        _open_source(target, asked, for_s) as (seen, beside),
+        open_trial(beside) as trial,
+    ):
+        name = out.name.removesuffix(".yaml") if out else "derived"
+        derived = derive(
+            seen, name=name, writes=writes, only=only, trial=trial, transactions=transactions
+        )
     text = dump_document(derived.document)
     notes: tuple[str, ...] = ()
     if out is not None:
         if request is not None:
-            asked, notes = make_request(derived, seen, out, request, limits)
-            write_whole(request, asked)
+            made, notes = make_request(derived, seen, out, request, limits)
+            write_whole(request, made)
         write_whole(out, text)
     if as_json:
         click.echo(format_derivation(derived, seen))
@@ -266,7 +336,123 @@ def derive_verb(
     for note in notes:
         click.echo(f"- {note}", err=True)
     if request is not None:
-        click.echo(f"{request}: plimsoll run {request} --local", err=True)
+        folder = request.with_suffix("")
+        click.echo(f"{request}: plimsoll run {request} --local --out {folder}", err=True)
+        if (want := find_peak_rate(derived, seen)) is not None:
+            click.echo(f"then: plimsoll size {folder} --want {want:.0f}", err=True)
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """The options of a log."""
+
+    log: Path | None
+    schema: Path | None
+    threshold: str | None
+    one_in: int | None
+
+    def read(
+        self, database: str | None = None, settings: Mapping[str, str] | None = None
+    ) -> LogSeen:
+        """Read the log."""
+        from plimsoll.model.request.quantities import parse_duration_s
+        from plimsoll.workload.logs.reading import read_log
+
+        if self.log is None:
+            raise UsageError("--log: is missing")
+        threshold_s = None
+        if self.threshold is not None:
+            none = self.threshold.strip() in {"0", "0s", "0ms"}
+            threshold_s = 0.0 if none else parse_duration_s(self.threshold, "--threshold")
+        return read_log(
+            self.log,
+            database=database,
+            server_settings=settings,
+            threshold_s=threshold_s,
+            one_in=self.one_in,
+        )
+
+
+@contextmanager
+def _open_source(
+    target: EngineTarget | None, asked: _Asked, for_s: float
+) -> Iterator[tuple[StatementsSeen, EngineTarget]]:
+    """Read the statements and tables; also gives the server that tries statements."""
+    if target is None:
+        with _read_log_of_schema(asked) as found:
+            yield found
+    elif asked.log is not None:
+        yield _read_log_of_server(target, asked), target
+    else:
+        yield _watch(target, for_s), target
+
+
+def _watch(target: EngineTarget, for_s: float) -> StatementsSeen:
+    """Read a server's statement statistics."""
+    from plimsoll.databases.observing import combine_looks, look_repeatedly, open_statements
+
+    with open_statements(target) as reader:
+        looks = look_repeatedly(reader, for_s, time.sleep) if for_s else [reader.look()]
+        return combine_looks(reader, target, looks)
+
+
+def _read_log_of_server(target: EngineTarget, asked: _Asked) -> StatementsSeen:
+    """Read a log, with the tables of the server that wrote it."""
+    from plimsoll.databases.observing import describe_tables, open_tables
+    from plimsoll.workload.logs.reading import compare_rates
+
+    with open_tables(target) as reader:
+        read = asked.read(target.database, reader.log_settings())
+        if read.protocol != target.protocol:
+            raise UsageError(f"--log: a {read.kind} is not one of the server of DSN")
+        texts = [digest.text for digest in read.digests]
+        seen = read.combine(describe_tables(reader, target, texts))
+        return compare_rates(seen, reader.statements_per_second())
+
+
+@contextmanager
+def _read_log_of_schema(asked: _Asked) -> Iterator[tuple[StatementsSeen, EngineTarget]]:
+    """Read a log, with the tables of a schema's dump; also gives the server that has them."""
+    from plimsoll.databases.observing import describe_tables, open_tables
+    from plimsoll.local.databases.dumped_schema import load_schema
+    from plimsoll.workload.logs.rows import guess_rows
+
+    if asked.schema is None:
+        raise UsageError("--schema: is missing")
+    read = asked.read()
+    with (
+        load_schema(asked.schema, read.protocol) as made,
+        open_tables(made.target) as reader,
+    ):
+        texts = [digest.text for digest in read.digests]
+        like = describe_tables(reader, made.target, texts)
+        database = read.database if read.protocol == "mysql" and read.database else like.database
+        named = {"server": made.server or like.server, "database": database}
+        seen = guess_rows(read.combine(like.model_copy(update=named)), reader.next_numbers())
+        yield seen.model_copy(update={"notes": (*seen.notes, *made.notes)}), made.target
+
+
+def _refuse_options(dsn: str | None, asked: _Asked, *, for_s: float) -> None:
+    """Refuse options that do not go together, or lack another.
+
+    Raises:
+        UsageError: They do not.
+    """
+    from plimsoll.model.request.dsn import FORM
+
+    if for_s > FOR_MOST_S:
+        raise UsageError("--for: a day at most")
+    if asked.log is not None and for_s:
+        raise UsageError("--for: is for a server's statistics; --log has its own time")
+    given = {"--schema": asked.schema, "--threshold": asked.threshold, "--one-in": asked.one_in}
+    for option, value in given.items():
+        if asked.log is None and value is not None:
+            raise UsageError(f"{option}: is for the file of --log")
+    if asked.schema is not None and dsn is not None:
+        raise UsageError("--schema: the tables are those of DSN; give one of them")
+    if dsn is None and asked.schema is None:
+        beside = "; with --log, --schema can stand in for it" if asked.log else ""
+        raise UsageError(f"DSN: is missing; the form is {FORM}; or set PLIMSOLL_DSN{beside}")
 
 
 def _refuse_impossible_files(
@@ -306,6 +492,48 @@ def list_command(*, as_json: bool) -> None:
     for workload in workloads:
         table.add_row(workload.name, workload.dataset, workload.about)
     console().print(table)
+
+
+@command.command("check")
+@dsn_option
+@workload_options
+@click.option("--records", type=int, metavar="N", help="Records, if not the workload's default.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+def check(
+    *,
+    dsn: str,
+    workload_name: str,
+    tables: int | None,
+    settings: tuple[str, ...],
+    records: int | None,
+    as_json: bool,
+) -> int:
+    """Check the conditions that a workload's rows meet before and after every load.
+
+    Each is one query over all rows, while no load runs. Exit code 1: a condition is broken.
+    """
+    from plimsoll.load_line.conditions import check_conditions
+    from plimsoll.model.request.dsn import parse_dsn
+    from plimsoll.workload import load_workload
+
+    workload = load_workload(workload_name)
+    given = parse_settings(workload, settings, tables)
+    target = parse_dsn(dsn, password=os.environ.get(PASSWORD, ""))
+    compiled = workload.compile(records, given, target.protocol)
+    found = check_conditions(target, compiled)
+    if as_json:
+        checked = {
+            name: {"about": compiled.conditions[name].about, "breaches": n}
+            for name, n in found.items()
+        }
+        click.echo(json.dumps(checked, indent=2))
+    else:
+        table = make_table("condition", "holds", "breaches", "what is true", right=("breaches",))
+        for name, breaches in found.items():
+            holds = "no" if breaches else "yes"
+            table.add_row(name, holds, words.number(breaches), compiled.conditions[name].about)
+        print_figures(console(), table)
+    return 1 if any(found.values()) else 0
 
 
 @command.command("show")

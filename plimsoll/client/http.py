@@ -1,6 +1,7 @@
 """HTTP for the service: SigV4, problem documents, and retries only where they are harmless."""
 
 import json
+import os
 import random
 import time
 from collections.abc import Callable, Mapping
@@ -18,6 +19,7 @@ from botocore.httpsession import URLLib3Session
 from plimsoll.client.address import Address
 from plimsoll.client.refusals import DRAINING, LIMIT_REACHED, parse_refusal
 from plimsoll.client.tokens import find_token
+from plimsoll.documents import parse_foreign_json
 from plimsoll.errors import PlimsollError
 
 CONNECT_TIMEOUT_S = 5.0
@@ -45,7 +47,7 @@ class Reply:
             PlimsollError: It is no JSON, so the server is not the service.
         """
         try:
-            return json.loads(self.body)
+            return parse_foreign_json(self.body)
         except ValueError:
             raise PlimsollError("the answer is not JSON: is this the service's address?") from None
 
@@ -84,8 +86,10 @@ class Http:
         # botocore's types allow neither a connection time-out nor the absence of proxies
         timeout: Any = (CONNECT_TIMEOUT_S, READ_TIMEOUT_S)
         proxies: Any = botocore.utils.get_environ_proxies(address.url) if address.signed else {}
-        self._send: Send = send or URLLib3Session(timeout=timeout, proxies=proxies).send
         self._signer = _make_signer(address) if address.signed else None
+        verify: Any = (find_authorities() or True) if address.signed else True
+        network = URLLib3Session(verify=verify, timeout=timeout, proxies=proxies)
+        self._send: Send = send or network.send
 
     def ask(
         self,
@@ -96,6 +100,7 @@ class Http:
         body: Any = None,
         key: str | None = None,
         harmless: bool = False,
+        deletes: bool = False,
     ) -> Reply:
         """Send a request, and repeat it where that is safe and may help.
 
@@ -106,6 +111,8 @@ class Http:
             body: The body, sent as JSON; None for none.
             key: The Idempotency-Key header.
             harmless: Whether a POST creates nothing, so that it may be repeated.
+            deletes: Whether nothing is left under the path: then a 404 after an attempt whose
+                answer was lost says that this attempt has done it.
 
         Raises:
             ServiceError: The service refuses; the message has a line for each wrong field.
@@ -113,6 +120,7 @@ class Http:
         """
         repeatable = method in _REPEATABLE or key is not None or harmless
         request = self._request(method, path, query, body, key)
+        may_be_done = False
         for attempt in range(1, ATTEMPTS + 1):
             again = attempt < ATTEMPTS
             try:
@@ -121,14 +129,16 @@ class Http:
             except (BotoCoreError, OSError) as error:
                 if not (again and (repeatable or _was_never_sent(error))):
                     raise self._unreachable(error, repeatable=repeatable) from error
+                may_be_done = may_be_done or not _was_never_sent(error)
                 self._pause(attempt, None)
                 continue
-            if reply.status < 400:
+            if reply.status < 400 or (deletes and may_be_done and reply.status == 404):
                 return reply
             refused = parse_refusal(reply.status, reply.body)
             passing = reply.status in (_PASSING if repeatable else _REFUSED_UNREAD)
             if not (again and passing) or refused.kind in {LIMIT_REACHED, DRAINING}:
                 raise refused
+            may_be_done = may_be_done or reply.status not in _REFUSED_UNREAD
             self._pause(attempt, reply.headers.get("Retry-After"))
         raise AssertionError("the last attempt returns or raises")  # pragma: no cover
 
@@ -191,6 +201,18 @@ class Http:
         sure = repeatable or _was_never_sent(error)
         doubt = "" if sure else "; it may have been accepted: see `plimsoll list`"
         return PlimsollError(f"{self._address.url} cannot be reached: {error}{doubt}")
+
+
+def find_authorities() -> str | None:
+    """Return the file of the certificate authorities to trust; None if they are the usual ones.
+
+    It is found as clients of AWS find it: a proxy that looks into TLS has an authority of its own.
+    """
+    try:
+        named: str | None = botocore.session.get_session().get_config_variable("ca_bundle")
+    except BotoCoreError as error:
+        raise PlimsollError(f"AWS: {error}") from error
+    return named or os.environ.get("REQUESTS_CA_BUNDLE")
 
 
 def _make_signer(address: Address) -> SigV4Auth:

@@ -1,15 +1,17 @@
 """The service's resources, as typed methods."""
 
+import ssl
 from collections.abc import Callable, Iterator
+from http.client import HTTPException
 from typing import Any, TypeVar
 from urllib.parse import quote
-from urllib.request import ProxyHandler, build_opener
+from urllib.request import HTTPSHandler, ProxyHandler, build_opener
 from urllib.request import Request as Fetch
 
 from pydantic import ValidationError
 
 from plimsoll.checks.schedules import ScheduledCheck, ScheduledChecks
-from plimsoll.client.http import READ_TIMEOUT_S, Http, Reply
+from plimsoll.client.http import READ_TIMEOUT_S, Http, Reply, find_authorities
 from plimsoll.errors import PlimsollError
 from plimsoll.model.base import Model
 from plimsoll.model.request.check import CheckDefinition
@@ -32,8 +34,10 @@ from plimsoll.model.service.answers import (
     Steps,
     Submitted,
 )
+from plimsoll.model.validation import read_foreign_value
 
 _PAGE = 50
+MAX_BYTES = 256 * 2**20  # largest file of a run
 AnyModel = TypeVar("AnyModel", bound=Model)
 
 
@@ -107,6 +111,8 @@ class Service:
                 Steps, self._http.ask("GET", f"{_run_path(run_id)}/steps", query=query)
             )
             yield from page.steps
+            if page.next_after is not None and page.next_after <= following:
+                raise PlimsollError("the service's list of steps does not go on")
             following = page.next_after
 
     def stop(self, run_id: str) -> RunSummary:
@@ -149,7 +155,7 @@ class Service:
 
     def delete_schedule(self, name: str) -> None:
         """Delete a check."""
-        self._http.ask("DELETE", _schedule_path(name))
+        self._http.ask("DELETE", _schedule_path(name), deletes=True)
 
     def history(self, name: str) -> History:
         """Return the history of a check."""
@@ -169,7 +175,7 @@ def parse_reply(model: type[AnyModel], reply: Reply) -> AnyModel:
     """
     value = reply.json()
     try:
-        return model.model_validate(value, extra="ignore")
+        return read_foreign_value(model, value)
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"]) or "the answer"
@@ -187,13 +193,20 @@ def download(url: str) -> bytes:
     here = url.startswith("http://127.0.0.1:")
     if not (here or url.startswith("https://")):
         raise PlimsollError("the service gave a link that is not https: it is not opened")
-    opener = build_opener(ProxyHandler({})) if here else build_opener()
     try:
+        opener = build_opener(ProxyHandler({}) if here else _trusting())
         with opener.open(Fetch(url), timeout=READ_TIMEOUT_S) as response:  # noqa: S310 - see above
-            body: bytes = response.read()
-            return body
-    except OSError as error:
+            body: bytes = response.read(MAX_BYTES + 1)
+    except (OSError, HTTPException) as error:
         raise PlimsollError(f"the run's files cannot be fetched: {error}") from None
+    if len(body) > MAX_BYTES:
+        raise PlimsollError(f"a file of the run is longer than {MAX_BYTES // 2**20} MiB")
+    return body
+
+
+def _trusting() -> HTTPSHandler:
+    """Return what connects by TLS, and trusts whom the calls of the service trust."""
+    return HTTPSHandler(context=ssl.create_default_context(cafile=find_authorities()))
 
 
 def _experiment_path(experiment_id: str) -> str:

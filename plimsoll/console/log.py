@@ -11,7 +11,7 @@ from plimsoll.model.run.fleet import WARMING_STEP, StepPlan
 from plimsoll.model.run.results import StepResult
 from plimsoll.model.run.run_record import RunRecord, RunState
 from plimsoll.model.service.live import LogLine
-from plimsoll.report.words import describe_finished_step, describe_plan
+from plimsoll.report.words import announce_plan, describe_finished_step
 from plimsoll.search_steps import describe_busy_machine, describe_recovery
 
 BAD_ENDS = {RunState.FAILED, RunState.TIMED_OUT, RunState.OVER_BUDGET}
@@ -41,7 +41,7 @@ def log_before_steps(record: RunRecord, request: Request) -> Iterator[LogLine]:
 def log_plan(plan: StepPlan) -> LogLine:
     """Return the line that announces a step."""
     at = _to_moment(plan.start_at_epoch_ms)
-    return LogLine(id=f"step-{plan.index}-planned", at=at, text=describe_plan(plan))
+    return LogLine(id=f"step-{plan.index}-planned", at=at, text=announce_plan(plan))
 
 
 def log_step(done: StepResult, statistic: Statistic) -> Iterator[LogLine]:

@@ -66,6 +66,25 @@ def _add_known(one: int | None, other: int | None, sign: int = 1) -> int | None:
 Looked = Mapping[str, Counted]  # key: the server's id of a kind of statement
 
 
+@dataclass(frozen=True, slots=True)
+class HistoryEvent:
+    """A statement in a server's history of its threads.
+
+    Attributes:
+        thread: The thread that executed it.
+        number: The position among the thread's events.
+        control: `begin`, `commit` or `rollback`; empty for any other statement.
+        kinds: The ids of kinds of statements of which the server may have counted it as one.
+        transaction: The transaction that it is part of, as the server says; 0 if it does not say.
+    """
+
+    thread: int
+    number: int
+    control: str
+    kinds: tuple[str, ...]
+    transaction: int = 0
+
+
 @dataclass(frozen=True)
 class Look:
     """The statistics at one moment.
@@ -76,16 +95,18 @@ class Look:
         unknown: The calls of kinds for which the server had no room.
         pages_missed: The page reads that missed the buffer pool; None if the server does not report
             them.
+        history: The last statements of each thread; None if the server does not keep them.
     """
 
     epoch_s: float
     counted: Looked
     unknown: int = 0
     pages_missed: int | None = None
+    history: tuple[HistoryEvent, ...] | None = None
 
 
-class StatementReader(Protocol):
-    """Reads a server's statement statistics without changing anything; raises PlimsollError."""
+class TableReader(Protocol):
+    """Reads a database's tables without changing anything; raises PlimsollError."""
 
     def server(self) -> str:
         """Return the server's product and version, as it reports them."""
@@ -93,17 +114,30 @@ class StatementReader(Protocol):
     def qualifier(self) -> str:
         """Return the qualifier that table names of the target's database may have."""
 
-    def look(self) -> Look:
-        """Read all statement statistics of the target's database."""
-
-    def texts(self, kinds: Iterable[str]) -> dict[str, str]:
-        """Read the texts of the given kinds of statements."""
-
     def table_names(self) -> list[str]:
         """Name the tables of the target's database."""
 
     def tables(self, names: Iterable[str]) -> list[TableSeen]:
         """Describe the given tables."""
+
+    def log_settings(self) -> dict[str, str]:
+        """Return the server's settings of its logs, by name."""
+
+    def statements_per_second(self) -> float | None:
+        """Return the statements per second since the server started; None if not counted."""
+
+    def next_numbers(self) -> dict[str, int]:
+        """Return the next number of each table that numbers its rows and says so."""
+
+
+class StatementReader(TableReader, Protocol):
+    """Reads a server's statement statistics as well."""
+
+    def look(self) -> Look:
+        """Read all statement statistics of the target's database."""
+
+    def texts(self, kinds: Iterable[str]) -> dict[str, str]:
+        """Read the texts of the given kinds of statements."""
 
     def pool_pages(self) -> int | None:
         """Return how many data pages the buffer pool holds; None if the server does not say."""

@@ -22,7 +22,7 @@ def add_soak_figures(step: StepResult, statistic: Statistic) -> StepResult:
         return step
     first, past = math.ceil(start_ms / 1000), end_ms // 1000
     within = [second for second in step.seconds if first <= second.epoch_s < past]
-    read = {
+    read: dict[str, object] = {
         "spans": divide_into_spans(within, statistic, start_epoch_s=first, end_epoch_s=past),
         "stall_s": find_longest_stall_s(within, start_epoch_s=first, end_epoch_s=past),
     }

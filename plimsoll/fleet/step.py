@@ -87,7 +87,7 @@ def build_step(
     if window is not None and plan.operations is not None:
         plan = plan.model_copy(update={"duration_s": window.length_s})
     step = _make_step(fold, operations, window=window, fleet=fleet, server=server)
-    commits = _count_commits(server, server_after)
+    commits = _count_commits(plan, server, server_after)
     if commits:
         writes = sum(second.succeeded for second in seconds if second.operation in fold.writing)
         step = step.model_copy(update={"writes": writes, "commits": commits})
@@ -103,6 +103,8 @@ def build_step(
             "wave_s": find_wave_s(each_second) if step.debt is None else None,
         }
         step = step.model_copy(update=read)
+        if plan.purpose == "soak":
+            step = step.model_copy(update=_list_load_times(fold))
     result = StepResult(
         plan=plan,
         window_start_epoch_ms=window.start_epoch_ms if window else None,
@@ -118,6 +120,16 @@ def build_step(
     return add_soak_figures(add_background_results(result, beside, failed), statistic)
 
 
+def _list_load_times(fold: Fold) -> dict[str, int | None]:
+    """Return when the first client was called, and the first and last time of any client's load."""
+    starts = fold.window_starts.least
+    return {
+        "called_epoch_ms": fold.invoked_epoch_ms.least,
+        "load_start_epoch_ms": starts and starts - round(1000 * fold.plan.warmup_s),
+        "load_end_epoch_ms": fold.window_ends.most,
+    }
+
+
 def _make_server_figures(
     folds: Sequence[Fold], after: ServerCounters | None
 ) -> ServerFigures | None:
@@ -129,16 +141,20 @@ def _make_server_figures(
     if plan.server_before is None or after is None:
         return None
     complete = sum(len(fold.ran) for fold in folds) == plan.clients_in_all
+    # The next fleet of a relay connects meanwhile, and the server counts its statements too.
+    complete = complete and plan.relay is None
     sent = sum(fold.statements_sent for fold in folds) if complete else None
     family = family_of(after.family)
     figures = family.server_figures(plan.server_before, after, statements_by_clients=sent)
     return figures.model_copy(update={"looks": summarize_server_looks(folds[0].looks)})
 
 
-def _count_commits(server: ServerFigures | None, after: ServerCounters | None) -> int | None:
+def _count_commits(
+    plan: StepPlan, server: ServerFigures | None, after: ServerCounters | None
+) -> int | None:
     """Return the commits that the server counted over the whole load; None if unknown."""
-    if server is None or after is None or server.restarted:
-        return None
+    if server is None or after is None or server.restarted or plan.relay is not None:
+        return None  # the counters of a relay are read a moment after its windows end
     return family_of(after.family).waits(server).commits
 
 

@@ -26,7 +26,7 @@ from plimsoll.load_line.search_loop import Finder, Shows
 from plimsoll.model.engine.asked import EngineTarget
 from plimsoll.model.run.fleet import StepPlan
 from plimsoll.model.run.results import RunResult, Seconds, StepResult
-from plimsoll.report.words import describe_finished_step, describe_plan
+from plimsoll.report.words import announce_plan, describe_finished_step
 from plimsoll.workload import Compiled
 
 
@@ -107,7 +107,7 @@ class _Program:
                 finder.end(INTERRUPTED)
 
         def plan(plan: StepPlan) -> None:
-            tell(Progress(describe_plan(plan), step=plan.index, plan=plan))
+            tell(Progress(announce_plan(plan), step=plan.index, plan=plan))
 
         def finish(step: StepResult) -> None:
             number, statistic = step.plan.index, finder.request.limits.statistic

@@ -1,6 +1,7 @@
 """What a search is asked for, written as the request that its result keeps."""
 
 import os
+import re
 
 from pydantic import ValidationError
 
@@ -22,6 +23,7 @@ from plimsoll.model.validation import validate
 from plimsoll.workload import Workload
 
 CLIENTS_MOST = 4  # threads of this process, each with a processor of its own
+_WHOLE = re.compile(r"\d{1,15}", re.ASCII)
 FIRST_SHARE = 1 / 20  # a search over rates begins at this share of the highest rate
 
 
@@ -39,32 +41,50 @@ def read_volume(text: str) -> Volume:
         if not equals:
             problem = f"{part!r} is not FIELD=VALUE: write type=gp3,size_gib=400"
             raise OptionError(Complaint(("volume",), problem))
-        fields[name] = int(value) if value.isdecimal() else {"true": True}.get(value, value)
+        if name in fields:
+            raise OptionError(Complaint(("volume",), f"{name} is given twice"))
+        fields[name] = int(value) if _WHOLE.fullmatch(value) else {"true": True}.get(value, value)
     fields.setdefault("cloud", cloud_of(str(fields.get("type"))))
     try:
         return validate(Volume, fields)
     except UsageError as error:
-        raise OptionError(Complaint(("volume",), str(error))) from None
+        raise OptionError(*(Complaint(("volume",), str(one)) for one in error.complaints)) from None
 
 
 def describe_endpoint(
-    engine: Engine, target: EngineTarget, volume: Volume | None = None
+    engine: Engine,
+    target: EngineTarget,
+    volume: Volume | None = None,
+    *,
+    allow_writes: bool = False,
 ) -> EndpointTarget:
-    """Describe a database without its credentials."""
+    """Describe a database without its credentials.
+
+    Raises:
+        OptionError: The database cannot stand on such a volume.
+        UsageError: No request can name such a host or database.
+    """
     tls: TlsMode = "verify"
     if target.tls is None or not target.tls.verify:
         tls = "off" if target.tls is None else "require"
-    return EndpointTarget(
-        kind="endpoint",
-        engine=engine,
-        host=target.host,
-        port=target.port,
-        database=target.database,
-        tls=tls,
-        statement_mode=target.statement_mode,
-        allow_md5=target.allow_md5,
-        volume=volume,
-    )
+    fields = {
+        "kind": "endpoint",
+        "engine": engine,
+        "host": target.host,
+        "port": target.port,
+        "database": target.database,
+        "tls": tls,
+        "statement_mode": target.statement_mode,
+        "allow_md5": target.allow_md5,
+        "allow_writes": allow_writes,
+        "volume": volume,
+    }
+    try:
+        return validate(EndpointTarget, fields)
+    except UsageError as error:
+        if error.complaints[0].path[:1] == ("volume",):
+            raise OptionError(*error.complaints) from None
+        raise error.within("DSN") from None
 
 
 def add_credentials(target: EndpointTarget) -> EngineTarget:

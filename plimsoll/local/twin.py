@@ -1,6 +1,5 @@
 """One machine as AWS: the same state machines, the same functions, the same target template."""
 
-import importlib.util
 import os
 import sys
 import threading
@@ -14,7 +13,7 @@ import botocore.session
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError
 
-from plimsoll.errors import MissingToolError, PlimsollError, UsageError
+from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.local.account import RDS_CA_FILE, Keys
 from plimsoll.local.aws.process import AwsProcess
 from plimsoll.local.aws.whole_answers import require_whole_answers
@@ -24,7 +23,7 @@ from plimsoll.local.running_database import RunningDatabase
 from plimsoll.machine import require_set_clock
 from plimsoll.model.deployment.functions import FUNCTIONS, Function, Setting
 from plimsoll.model.deployment.rules import EXECUTION_RULES, JANITOR, RUN_ENDED
-from plimsoll.packaged import find_packaged_folder
+from plimsoll.packaged import find_packaged_folder, require_extra
 from plimsoll.statemachines import FOLDER
 from plimsoll.workflow.client import FILE, VARIABLE
 
@@ -36,7 +35,7 @@ _NO_PROFILE: Any = {
     "credentials_file": (None, None, os.devnull, None),
 }
 
-_PACKAGES = ("moto", "jsonata", "awslambdaric")
+_PACKAGES = ("moto", "jsonata", "awslambdaric", "werkzeug")
 
 
 def check_machine() -> None:
@@ -50,11 +49,7 @@ def check_machine() -> None:
     require_set_clock()
     if sys.platform != "linux":
         raise UsageError("--local needs Linux: on another system, use a Linux VM or container")
-    if missing := [name for name in _PACKAGES if importlib.util.find_spec(name) is None]:
-        raise MissingToolError(
-            f"--local needs packages that are not installed ({', '.join(missing)}):"
-            " pip install 'plimsoll-db[local]'"
-        )
+    require_extra("local", _PACKAGES, user="the stand-in for AWS")
 
 
 class LocalTwin:

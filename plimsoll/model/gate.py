@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from plimsoll.complaints import Scalar
+from plimsoll.errors import UsageError
 from plimsoll.model.base import Model
 from plimsoll.model.datasets import TableLayout
 from plimsoll.model.engine.asked import Protocol
@@ -71,6 +72,25 @@ class State(Model):
     name: str
     setting: Setting
     turns: tuple[Turn, ...]
+
+
+COUNT_MOST = 1e15  # of one operation: more than a server does in a day
+
+
+def require_whole(state: State) -> None:
+    """Refuse a state that was read from a file, and that no measurement gives.
+
+    Raises:
+        UsageError: Its turns have different operations or counts, or a count is impossible.
+    """
+    forms = [{name: set(counts) for name, counts in turn.blocks.items()} for turn in state.turns]
+    if any(form != forms[0] for form in forms):
+        raise UsageError("its turns have different operations or counts")
+    for turn in state.turns:
+        for name, counts in turn.blocks.items():
+            for count, value in counts.items():
+                if value is not None and not 0 <= value <= COUNT_MOST:
+                    raise UsageError(f"{name}: {count} of {value:g} for each operation")
 
 
 class Change(Model):

@@ -45,6 +45,13 @@ ENVIRONMENTS_AT_ONCE, ENVIRONMENTS_PER_S = 1_000, 100
 CHILDREN_AT_ONCE, CHILDREN_PER_S = 1_300, 300
 
 
+# Executions of a Distributed Map that run at once, at most (the same page).
+CHILDREN_MOST = 10_000
+
+WRITES_PER_S = 2_000  # results of all clients; S3 takes 3,500 a second under one prefix
+RELAY_LOOK_S = 15.0  # between two looks of a relay's client whether its run has ended
+
+
 def count_refused_calls(clients: float) -> float:
     """Return how often Lambda refuses a step's clients until it has started all of them.
 

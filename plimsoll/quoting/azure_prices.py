@@ -5,21 +5,26 @@ products and meters are those that public readers of the API use (read 2026-11-2
 and Ultra Disk by the hour, whose free part has a price of 0; Premium SSD by disk and month.
 """
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from datetime import date
-from typing import Any
-from urllib.error import URLError
+from http.client import HTTPException
+from typing import Annotated
 from urllib.parse import urlencode
 from urllib.request import urlopen
 
-from plimsoll.errors import PlimsollError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic.alias_generators import to_camel, to_pascal
+
+from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.model.clouds.instances import INSTANCES
 from plimsoll.model.clouds.volume_rules import RULES
 from plimsoll.quoting.cloud_prices import CloudItem, CloudPriceGroup, CloudPrices, CloudSource
 
 API = "https://prices.azure.com/api/retail/prices"
+PAGES_MAX = 200  # of 100 prices each, at most; a region has about ten
+PAGE_BYTES_MAX = 8 * 2**20
+_REGION = re.compile(r"[a-z0-9]{1,40}")
 _PRODUCTS = {"Azure Premium SSD v2": "premium-ssd-v2", "Ultra Disks": "ultra"}
 _PARTS: Mapping[str, CloudItem] = {
     "Provisioned Capacity": "storage",
@@ -46,6 +51,28 @@ _FILTERS = (
 )
 
 
+class _ListedPrice(BaseModel):
+    """A row of the list."""
+
+    model_config = ConfigDict(alias_generator=to_camel)
+
+    product_name: str
+    meter_name: str
+    sku_name: str
+    arm_sku_name: str
+    type: str
+    retail_price: Annotated[float, Field(ge=0, allow_inf_nan=False, strict=True)]
+
+
+class _Page(BaseModel):
+    """A page of the list, with the address of the next one."""
+
+    model_config = ConfigDict(alias_generator=to_pascal)
+
+    items: tuple[_ListedPrice, ...]
+    next_page_link: str | None = None
+
+
 def read_azure_prices(region: str, *, today: date, api: str = API) -> CloudPrices:
     """Read a region's prices of disks, and of the machines that Plimsoll knows.
 
@@ -55,15 +82,19 @@ def read_azure_prices(region: str, *, today: date, api: str = API) -> CloudPrice
         api: The address of the API.
 
     Raises:
-        PlimsollError: The list is out of reach, or has no price for the region.
+        UsageError: The region's name is none.
+        PlimsollError: The list is out of reach, is not in the API's form, or has no price for the
+            region.
     """
+    if not _REGION.fullmatch(region):
+        raise UsageError(f"--region: {region!r} is not the name of a region of Azure, as eastus")
     amounts: dict[CloudItem, dict[str, float | None]] = {}
     for condition in _FILTERS:
         for listed in _list_items(api, f"armRegionName eq '{region}' and {condition}"):
             found = _recognize(listed)
             if found is not None:
                 item, name = found
-                amounts.setdefault(item, {})[name] = float(listed["retailPrice"])
+                amounts.setdefault(item, {})[name] = listed.retail_price
     if not amounts:
         raise PlimsollError(f"--region {region}: Azure's list has no prices for it")
     source = CloudSource(what="Azure Retail Prices API", url=api, as_of=today, primary=True)
@@ -82,22 +113,36 @@ def read_azure_prices(region: str, *, today: date, api: str = API) -> CloudPrice
     return CloudPrices(sources={"azure-list": source}, prices=groups)
 
 
-def _list_items(api: str, condition: str) -> Iterator[dict[str, Any]]:
+def _list_items(api: str, condition: str) -> Iterator[_ListedPrice]:
     address: str | None = f"{api}?{urlencode({'$filter': condition})}"
-    while address:
-        try:
-            with urlopen(address, timeout=60) as answer:  # noqa: S310 - https, or a test's own
-                page = json.load(answer)
-        except (URLError, ValueError) as error:
-            raise PlimsollError(f"Azure's price list: {error}") from error
-        yield from page["Items"]
-        address = page.get("NextPageLink")
+    for _ in range(PAGES_MAX):
+        page = _read_page(address)
+        yield from page.items
+        address = page.next_page_link
+        if address is None:
+            return
+        if not address.startswith(api):
+            raise PlimsollError(f"Azure's price list: goes on at {address}, which is not {api}")
+    raise PlimsollError(f"Azure's price list: has more than {PAGES_MAX} pages")
 
 
-def _recognize(listed: Mapping[str, Any]) -> tuple[CloudItem, str] | None:
+def _read_page(address: str) -> _Page:
+    try:
+        with urlopen(address, timeout=60) as answer:  # noqa: S310 - https, or a test's own
+            raw = answer.read(PAGE_BYTES_MAX + 1)
+        if len(raw) <= PAGE_BYTES_MAX:
+            return _Page.model_validate_json(raw)
+    except (OSError, HTTPException) as error:
+        raise PlimsollError(f"Azure's price list: {error}") from error
+    except ValidationError:
+        raise PlimsollError("Azure's price list: the answer is no page of prices") from None
+    raise PlimsollError(f"Azure's price list: a page is longer than {PAGE_BYTES_MAX // 2**20} MiB")
+
+
+def _recognize(listed: _ListedPrice) -> tuple[CloudItem, str] | None:
     """Return what a row of the list is the price of; None if it is of nothing here."""
-    product, meter = listed["productName"], listed["meterName"]
-    if listed["type"] != "Consumption" or not listed["retailPrice"]:
+    product, meter = listed.product_name, listed.meter_name
+    if listed.type != "Consumption" or not listed.retail_price:
         return None
     if product in _PRODUCTS:
         part = next((item for text, item in _PARTS.items() if meter.endswith(text)), None)
@@ -109,6 +154,6 @@ def _recognize(listed: Mapping[str, Any]) -> tuple[CloudItem, str] | None:
         size_gib = RULES["premium-ssd", None].tiers[_TIERS.index(tier[1])][0]
         return "disk", f"premium-ssd {size_gib}"
     words = ("Windows", "Spot", "Low Priority")
-    if any(word in f"{product} {meter} {listed['skuName']}" for word in words):
+    if any(word in f"{product} {meter} {listed.sku_name}" for word in words):
         return None
-    return "machine", listed["armSkuName"]
+    return "machine", listed.arm_sku_name

@@ -17,6 +17,7 @@ from plimsoll.complaints import Complaint, FieldPath, Range
 from plimsoll.errors import UsageError
 from plimsoll.model.aws.prices import Item
 from plimsoll.model.judging.steps import Step
+from plimsoll.model.request.load_request import RELAY_EARLY_S
 from plimsoll.model.request.request import Request
 from plimsoll.model.run.fleet import StepPlan
 from plimsoll.model.run.quote import Amounts, Quote, add_amounts
@@ -116,8 +117,27 @@ def require_sufficient_budget(budget_usd: float, quote: Quote) -> None:
 
 def measure_fleet_use(record: RunRecord, request: Request, plans: list[StepPlan]) -> Extent:
     """Return what the loading and these steps use, without the target."""
-    loads = [(plan.clients_in_all, plan.fill_s + plan.warmup_s + plan.duration_s) for plan in plans]
-    return _measure_use(record, request, loads, loaded_by=None)
+    loads = [
+        (
+            plan.clients_in_all,
+            plan.fill_s
+            + plan.warmup_s
+            + plan.duration_s
+            + RELAY_EARLY_S * (plan.relay is not None),
+        )
+        for plan in plans
+    ]
+    relayed = [plan for plan in plans if plan.relay is not None]
+    return _measure_use(
+        record,
+        request,
+        loads,
+        loaded_by=None,
+        relayed=(
+            sum(plan.clients_in_all for plan in relayed),
+            sum(plan.clients_in_all * plan.duration_s for plan in relayed),
+        ),
+    )
 
 
 def _measure_use(
@@ -126,6 +146,7 @@ def _measure_use(
     loads: Sequence[tuple[int, float]],
     *,
     loaded_by: datetime | None,
+    relayed: tuple[float, float] = (0.0, 0.0),
 ) -> Extent:
     """Return what the loading and the loads use; a load is its clients and its seconds."""
     loading_s, loaded_at = 0.0, record.step_at or loaded_by
@@ -136,6 +157,7 @@ def _measure_use(
         loading_client_s=loading_s * request.prepare.clients,
         step_clients=[(clients, client_charged_s(seconds, clients)) for clients, seconds in loads],
         polls=0.0,
+        relayed=relayed,
     )
 
 

@@ -1,13 +1,14 @@
 """Prices of other clouds: the built-in table, files with further ones, and their age."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from functools import cache
 from importlib import resources
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from plimsoll.errors import UsageError
 from plimsoll.model.aws.prices import HOURS_PER_MONTH
@@ -27,6 +28,7 @@ CloudItem = Literal[
     "managed-storage",
 ]
 YEAR_DAYS = 365
+_RATE = re.compile(r"([A-Z]{3})=(\d{1,9}(?:\.\d{1,9})?)", re.ASCII)
 
 
 class CloudSource(Model):
@@ -82,6 +84,13 @@ class CloudPrices(Model):
     sources: dict[str, CloudSource]
     prices: tuple[CloudPriceGroup, ...]
 
+    @model_validator(mode="after")
+    def _names_sources(self) -> Self:
+        for group in self.prices:
+            if group.source not in self.sources:
+                raise ValueError(f"{group.source!r} is not among the sources")
+        return self
+
     def find(self, cloud: Cloud, item: CloudItem, name: str) -> CloudPrice:
         """Return a price; its amount is None if the table does not have it."""
         for group in self.prices:
@@ -130,14 +139,11 @@ def parse_rate(text: str) -> tuple[str, float]:
     Raises:
         UsageError: It is not such a rate.
     """
-    currency, equals, value = text.partition("=")
-    try:
-        rate = float(value)
-    except ValueError:
-        rate = 0.0
-    if not equals or len(currency) != len("CNY") or not currency.isupper() or rate <= 0:
+    found = _RATE.fullmatch(text)
+    rate = float(found[2]) if found else 0.0
+    if found is None or not rate:
         raise UsageError(f"--rate: {text!r} is not a rate: write CNY=7.1, the price of a dollar")
-    return currency, rate
+    return found[1], rate
 
 
 def describe_age(as_of: date, today: date) -> str:

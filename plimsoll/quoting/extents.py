@@ -12,12 +12,18 @@ from plimsoll import words
 from plimsoll.capacity.confirm.soak import SPARE_TRIES, count_soak_windows
 from plimsoll.model.metric_periods import longest_wait_s, mean_wait_s
 from plimsoll.model.request.endpoint_target import EndpointTarget
+from plimsoll.model.request.load_request import RELAY_EARLY_S
 from plimsoll.model.request.phases import count_phase_steps, passes
 from plimsoll.model.request.rds_target import AuroraTarget, RdsTarget
 from plimsoll.model.request.request import Request
 from plimsoll.model.request.search_request import max_clients
 from plimsoll.model.run.quote import QuotePhase
-from plimsoll.model.timings import AWS_TIMINGS, METRICS_ARRIVAL, count_refused_calls
+from plimsoll.model.timings import (
+    AWS_TIMINGS,
+    METRICS_ARRIVAL,
+    RELAY_LOOK_S,
+    count_refused_calls,
+)
 from plimsoll.quoting import times
 from plimsoll.quoting.charges import CLIENT_GIB, Extent
 from plimsoll.quoting.times import (
@@ -57,7 +63,7 @@ class Duration:
         step_s: The duration of one step's load, with its warm-up.
         rehearsed: The steps that the search needs against noiseless databases.
         soak_steps: The highest number of windows of the soak.
-        soak_step_s: The duration of the load of one such window, with its warm-up.
+        soak_step_s: The duration of one such window; the first has a warm-up besides.
         before: The expected number of steps before the search, in phases.
         searches: The request of each phase that searches, and how long it takes.
     """
@@ -100,8 +106,10 @@ def _estimate_duration(request: Request, rows: int, searching: Sequence[Request]
     each = step_s + JUDGING_S + AWS_TIMINGS.lead_s(clients) + wait_mean
     slowest = step_s + JUDGING_S + AWS_TIMINGS.lead_s(most_clients) + wait_most
     soak_steps = count_soak_windows(request.limits)
-    soak_step_s = request.load.warmup_s + request.limits.soak_s / max(1, soak_steps)
-    longer_s = soak_step_s - step_s if soak_steps else 0.0
+    soak_step_s = request.limits.soak_s / max(1, soak_steps)
+    longer_s = request.load.warmup_s + soak_step_s - step_s if soak_steps else 0.0
+    # only the first window of a soak is planned, started and warmed up
+    follows_s = max(0.0, rehearsed.soak_steps - 1) * (each - step_s + request.load.warmup_s)
     load_expected, load_most = (_loading_s(request, rows, way) for way in (0, 1))
     warm_s = request.prepare.warm_s
     overhead = AWS_TIMINGS.lead_s(0) + JUDGING_S if warm_s else 0.0
@@ -133,6 +141,7 @@ def _estimate_duration(request: Request, rows: int, searching: Sequence[Request]
             name="search",
             expected_s=count * each
             + rehearsed.soak_steps * longer_s
+            - follows_s
             + times.expected_toggle_s(request),
             most_s=probes * (slowest + request.load.recovery_max_s)
             + (soak_steps + SPARE_TRIES) * max(0.0, longer_s)
@@ -216,6 +225,9 @@ def estimate_expected(request: Request, length: Duration) -> Extent:
         ],
         polls=(seconds["provision"] + seconds["conclude"] + seconds["teardown"])
         / AWS_TIMINGS.poll_s,
+        relayed=_count_relayed(
+            request, length.rehearsed.soak_steps, length.rehearsed.clients + request.clients_beside
+        ),
     )
 
 
@@ -227,7 +239,7 @@ def _list_expected_steps(request: Request, length: Duration) -> list[tuple[float
     clients = rehearsed.clients + request.clients_beside
     return (
         [(clients, client_charged_s(length.step_s, clients))] * (count - soaked)
-        + [(clients, client_charged_s(length.soak_step_s, clients))] * soaked
+        + _list_soak_windows(request, length, soaked, clients)
         + [(clients, client_charged_s(toggled_s, clients))] * toggled
     )
 
@@ -248,6 +260,11 @@ def estimate_most(request: Request, length: Duration) -> Extent:
         step_clients=[*_cut_to_time_limit(steps, request.time_limit_s), (1, warm_s)],
         polls=(seconds["provision"] + seconds["conclude"] + seconds["teardown"])
         / AWS_TIMINGS.poll_s,
+        relayed=_count_relayed(
+            request,
+            length.soak_steps + SPARE_TRIES,
+            max_clients(request.search) + request.clients_beside,
+        ),
     )
 
 
@@ -259,10 +276,32 @@ def _list_most_steps(request: Request, length: Duration) -> Sequence[tuple[float
     soaked = length.soak_steps + SPARE_TRIES if length.soak_steps else 0
     return (
         [(clients, client_charged_s(length.step_s, clients))] * max(count, 1)
-        + [(clients, client_charged_s(length.soak_step_s, clients))] * soaked
+        + _list_soak_windows(request, length, soaked, clients)
         + [(clients, client_charged_s(request.prepare.warm_s, clients))]
         * times.count_toggle_steps(request)
     )
+
+
+def _list_soak_windows(
+    request: Request, length: Duration, count: int, clients: float
+) -> list[tuple[float, float]]:
+    """Return the clients of each window of a soak, and for how many seconds each is charged.
+
+    The first window has a warm-up, and spare ones may have.
+    """
+    window_s, warmup_s = length.soak_step_s, request.load.warmup_s
+    warmed = min(count, 1 + SPARE_TRIES)
+    return [(clients, client_charged_s(warmup_s + window_s, clients))] * warmed + [
+        (clients, client_charged_s(RELAY_EARLY_S + window_s, clients))
+    ] * (count - warmed)
+
+
+def _count_relayed(request: Request, windows: float, clients: float) -> tuple[float, float]:
+    """Return the clients of all windows of a relay, and their seconds together."""
+    count = count_soak_windows(request.limits)
+    if count < 2:
+        return 0.0, 0.0
+    return windows * clients, windows * clients * request.limits.soak_s / count
 
 
 def _cut_to_time_limit(
@@ -287,6 +326,7 @@ def compute_extent(
     loading_client_s: float,
     step_clients: Iterable[tuple[float, float]],
     polls: float,
+    relayed: tuple[float, float] = (0.0, 0.0),
 ) -> Extent:
     """Compute what a run uses.
 
@@ -295,6 +335,8 @@ def compute_extent(
         loading_client_s: The seconds of all loaders together.
         step_clients: The clients of each step, and for how many seconds each of them runs.
         polls: The number of times that the target's stack is looked at.
+        relayed: The clients of all windows of relays, and their seconds together. Each waits and
+            takes turns, and looks now and then whether its run has ended.
     """
     steps = list(step_clients)
     count = len(steps)
@@ -309,9 +351,9 @@ def compute_extent(
         + FUNCTION_GIB_S_PER_STEP * count
         + FUNCTION_GIB_S_PER_POLL * polls,
         invocations=calls,
-        transitions=20 + 5 * count + 4 * clients + 3 * polls + refused,
+        transitions=20 + 5 * count + 4 * clients + 2 * relayed[0] + 3 * polls + refused,
         writes=2 * (20 + 3 * count),  # the table and its index
-        reads=2 * calls,
+        reads=2 * (calls + relayed[1] / RELAY_LOOK_S),
         puts=10 + 4 * count + clients,
         gets=2 * clients + count * (count + 3),
         metrics=METRICS,

@@ -82,8 +82,16 @@ _IOPS_WITHOUT_LIMIT = 10_000.0  # assumed for a target whose volume is not known
 
 
 def count_fleet_most(request: Request) -> int:
-    """Return the highest number of clients at a time, with those of the background."""
-    stepping = max_clients(request.search) + request.clients_beside
+    """Return the highest number of clients of a step, with those of the background."""
+    return _count_most(request, max_clients(request.search) + request.clients_beside)
+
+
+def count_clients_at_once(request: Request) -> int:
+    """Return the highest number of clients at a time: two fleets where a soak has windows."""
+    return _count_most(request, request.clients_at_once)
+
+
+def _count_most(request: Request, stepping: int) -> int:
     searching = [max_clients(phase.search) for phase in request.phases if phase.search]
     return max([stepping, *searching, *(one.clients for one in passes(request.phases))])
 
@@ -313,7 +321,7 @@ def describe_search(request: Request) -> str:
     """Describe how long the steps of a search take, without the rest of a run."""
     rehearsed, load = rehearse(request.search, request.limits), request.load
     window_s = request.limits.soak_s / max(1, count_soak_windows(request.limits))
-    soak_s = rehearsed.soak_steps * (load.warmup_s + window_s)
+    soak_s = rehearsed.soak_steps * window_s + min(1.0, rehearsed.soak_steps) * load.warmup_s
     step_s = load.warmup_s + load.duration_s
     paired_s = request.steps_beside * step_s
     pairs = words.plural(request.background_pairs, "pair")
@@ -337,7 +345,8 @@ def state_soak(request: Request) -> str:
     count = count_soak_windows(request.limits)
     if not count:
         return ""
-    return f", {count} of them for a soak of {words.duration(request.limits.soak_s)}"
+    relay = ", whose windows follow each other without a pause" if count > 1 else ""
+    return f", {count} of them for a soak of {words.duration(request.limits.soak_s)}{relay}"
 
 
 def state_pairs(request: Request) -> str:

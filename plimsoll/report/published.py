@@ -25,6 +25,7 @@ from plimsoll.model.run.results import RunResult
 from plimsoll.report.charts.rows import by_load
 from plimsoll.report.comparing.ratios import divide_capacities
 from plimsoll.report.tables import ReportCell, ReportTable
+from plimsoll.words import escape_controls
 
 # Published figures: `reference/*.csv`.
 
@@ -91,9 +92,23 @@ def read_reference(path: Path) -> Reference:
         UsageError: The file cannot be read, or is invalid; the message names line and column.
     """
     try:
-        lines = read_text(path).splitlines()
+        lines = escape_controls(read_text(path)).splitlines()
     except UsageError as error:
         raise UsageError(f"--with {error}") from None
+    try:
+        return _read_lines(lines, path)
+    except (csv.Error, ValidationError) as error:
+        why = _describe_first(error) if isinstance(error, ValidationError) else error
+        raise UsageError(f"--with {path}: {why}") from None
+
+
+def _describe_first(error: ValidationError) -> str:
+    """Describe the first of pydantic's errors, with the place in the model."""
+    first = error.errors()[0]
+    return ": ".join((*map(str, first["loc"]), first["msg"]))
+
+
+def _read_lines(lines: Sequence[str], path: Path) -> Reference:
     said = [line[1:].partition(":") for line in lines if line.startswith("#")]
     facts = {key.strip(): text.strip() for key, _, text in said}
     numbers = [n for n, line in enumerate(lines, 1) if not line.startswith("#")]
@@ -114,7 +129,7 @@ def read_reference(path: Path) -> Reference:
             else:
                 gains.append(_gain(row))
         except (ValueError, TypeError, ValidationError) as error:
-            why = error.errors()[0]["msg"] if isinstance(error, ValidationError) else error
+            why = _describe_first(error) if isinstance(error, ValidationError) else error
             raise UsageError(f"--with {path}:{numbers[reader.line_num - 1]}: {why}") from None
     return Reference.model_validate(
         {

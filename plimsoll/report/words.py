@@ -10,6 +10,12 @@ from plimsoll.model.run.results import LimitingResource, RunResult, StepResult
 from plimsoll.report.tables import ReportCell, ReportTable
 
 
+def announce_plan(plan: StepPlan) -> str:
+    """Describe a step that begins, in one line, and why if the load is repeated."""
+    why = f"; {plan.why}" if plan.purpose == "again" else ""
+    return f"{describe_plan(plan)}{why}"
+
+
 def describe_plan(plan: StepPlan, of: int | None = None) -> str:
     """Describe a step that begins, in one line.
 

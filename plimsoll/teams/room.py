@@ -16,7 +16,7 @@ from plimsoll.model.base import Model
 from plimsoll.model.deployment.deployment import Team
 from plimsoll.model.request.request import Request
 from plimsoll.model.run.quote import Quote
-from plimsoll.quoting.times import count_fleet_most
+from plimsoll.quoting.times import count_clients_at_once
 
 MICRO = 1_000_000  # units of a dollar
 _IOPS_PATH: FieldPath = ("target", "volume", "iops")
@@ -26,7 +26,7 @@ _USD_PATH: FieldPath = ("budget_usd",)  # budget_usd limits what a run may cost
 class Ask(Model):
     """What a run needs of its team's limits, besides being one run."""
 
-    clients: int  # clients of its largest step, or its loaders
+    clients: int  # most clients at a time: of its largest step or its relay, or its loaders
     clients_path: FieldPath = ("search", "clients")  # the field of the request that sets them
     iops: int  # provisioned IOPS of the volume
     usd_most: float | None  # None if a price is missing
@@ -55,7 +55,7 @@ def compute_ask(request: Request, quote: Quote) -> Ask:
     if usd is not None and request.budget_usd is not None:
         usd = min(usd, request.budget_usd)
     volume = getattr(request.target, "volume", None)
-    stepping, loading = count_fleet_most(request), request.prepare.clients
+    stepping, loading = count_clients_at_once(request), request.prepare.clients
     of_search = "clients" if request.search.strategy == "steps" else "clients_max"
     return Ask(
         clients=max(stepping, loading),

@@ -29,7 +29,7 @@ from plimsoll.targets.deployment_guard import list_target_stacks
 from plimsoll.targets.target_stacks import find_stack
 from plimsoll.trial.place import Left, Teller
 
-# `npx cdk`, called as in the README, with its output in a file.
+# `npx cdk`, called as in docs/deploying.md, with its output in a file.
 
 
 _LOOK_EVERY_S = 0.5
@@ -219,7 +219,7 @@ class OnAws:
         """
         if not (_ROOT / "app.py").is_file() or not (_ROOT / "cdk.json").is_file():
             raise UsageError(
-                "the canary deploys as the README does: run it in a checkout of Plimsoll"
+                "the canary deploys as docs/deploying.md does: run it in a checkout of Plimsoll"
                 " (--local needs none)"
             )
         self._folder = folder

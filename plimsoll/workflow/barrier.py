@@ -4,7 +4,7 @@ The barrier is the time at which all clients of a step start their load.
 """
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 
 from plimsoll import words
@@ -15,17 +15,20 @@ from plimsoll.aws.run_files import (
     plan_path,
 )
 from plimsoll.aws.run_records import Records, deadline_error, now, records_of
-from plimsoll.databases.family import family_of
+from plimsoll.databases.family import Datasets, family_of
 from plimsoll.errors import BudgetPassedError, TimeLimitPassedError
 from plimsoll.fleet.background import plan_background
 from plimsoll.fleet.plan import (
+    LEAD_DOUBLINGS,
     compute_barrier_ms,
     compute_period_wait_ms,
     count_late_steps,
 )
+from plimsoll.fleet.relay import plan_relay, results_after_ms
 from plimsoll.model.deployment.function_settings import PlanStepSettings
 from plimsoll.model.judging.steps import CLOSING, FinishedStep
 from plimsoll.model.request.experiment import Turn
+from plimsoll.model.request.load_request import ENDING_S, RELAY_EARLY_S
 from plimsoll.model.request.request import Request
 from plimsoll.model.request.search_request import NextStep
 from plimsoll.model.run.fleet import WARMING_STEP, StepPlan
@@ -68,6 +71,69 @@ class Next:
             start_at_epoch_ms=plan.start_at_epoch_ms,
         )
 
+    @staticmethod
+    def relay(plans: Sequence[StepPlan]) -> dict[str, object]:
+        """Let fleets run the windows of a relay; the step is its last one, judged at its end.
+
+        Four kinds of executions take turns, each of them again and again: two lanes of clients run
+        every other window; the reader reads the server's counters when a window ends; the judge
+        judges it when its results are there. An item of the Map is its kind times `TURN_ITEMS`,
+        and the number of its client.
+        """
+        first, second = plans[0], plans[1]
+        assert first.relay is not None  # noqa: S101 - they are a relay's
+        assert second.relay is not None  # noqa: S101
+        fleet = max(plan.clients_in_all for plan in plans)
+        window_ms = round(1000 * first.duration_s)
+        called, again = first.relay.called_at_epoch_ms, second.relay.called_at_epoch_ms
+        ends, last = first.window_end_epoch_ms, first.relay.last
+        judged = ends + results_after_ms(first)
+        lanes = (
+            _turn("client", first.index, last, called, again + window_ms, every_ms=2 * window_ms),
+            _turn(
+                "client", second.index, last, again, again + 2 * window_ms, every_ms=2 * window_ms
+            ),
+        )
+        others = (
+            _turn("reader", first.index, last - 1, ends, ends + window_ms, every_ms=window_ms),
+            _turn("judge", first.index, last - 1, judged, judged + window_ms, every_ms=window_ms),
+        )
+        items = [TURN_ITEMS * lane + client for lane in (0, 1) for client in range(fleet)]
+        return _next_answer(
+            "relay",
+            step=last,
+            clients=[*items, 2 * TURN_ITEMS, 3 * TURN_ITEMS],
+            start_at_epoch_ms=first.start_at_epoch_ms,
+            turns=[*lanes, *others],
+        )
+
+
+TURN_ITEMS = 10_000  # more than a fleet has clients
+
+
+def _turn(
+    role: str, step: int, last: int, at_epoch_ms: int, next_at_epoch_ms: int, *, every_ms: int
+) -> dict[str, object]:
+    """Return the first turn of an execution of a relay, and how its further turns follow.
+
+    Args:
+        role: What it does: `client`, `reader` or `judge`.
+        step: The step of its first turn.
+        last: The last step that it may take a turn for.
+        at_epoch_ms: When its first turn comes.
+        next_at_epoch_ms: When its second turn comes.
+        every_ms: The time between all further turns.
+    """
+    return {
+        "role": role,
+        "step": step,
+        "stride": 2 if role == "client" else 1,
+        "last": last,
+        "at_epoch_ms": at_epoch_ms,
+        "next_at_epoch_ms": next_at_epoch_ms,
+        "every_ms": every_ms,
+    }
+
 
 def _next_answer(
     kind: str,
@@ -77,6 +143,7 @@ def _next_answer(
     state: str = "",
     clients: Iterable[int] = (),
     start_at_epoch_ms: int = 0,
+    turns: Iterable[Mapping[str, object]] = (),
 ) -> dict[str, object]:
     return {
         "next": kind,
@@ -85,6 +152,7 @@ def _next_answer(
         "state": state,
         "clients": list(clients),
         "start_at_epoch_ms": start_at_epoch_ms,
+        "turns": list(turns),
     }
 
 
@@ -92,38 +160,61 @@ def _next_answer(
 
 
 def require_step_budget(
-    files: RunFiles, record: RunRecord, request: Request, plan: StepPlan
-) -> None:
+    files: RunFiles,
+    record: RunRecord,
+    request: Request,
+    plan: StepPlan,
+    then: Sequence[StepPlan] = (),
+) -> int:
     """Check that the load's part of the budget pays for this step too.
 
+    Args:
+        files: The run's files.
+        record: The run's record.
+        request: The run's request.
+        plan: The step.
+        then: The further windows of its relay.
+
+    Returns:
+        The number of further windows that it pays for, too.
+
     Raises:
-        BudgetPassedError: The budget does not pay for it.
+        BudgetPassedError: The budget does not pay for the step.
     """
     if record.budget is None:
-        return
+        return len(then)
     quote = files.get(QUOTE, Quote)
-    others = [other for other in read_step_plans(files) if other.index != plan.index]
-    plans = others + [plan] * (plan.round + 1)
-    spent = price_fleet_usd(quote, measure_fleet_use(record, request, plans))
-    if spent > float(record.budget.fleet_usd):
-        raise BudgetPassedError(
-            f"the run's budget of {words.usd_each(float(record.budget.usd))} keeps"
-            f" {words.usd_each(float(record.budget.fleet_usd))} for its load; with step"
-            f" {plan.index} ({words.plural(plan.clients_in_all, 'client')}) it would be"
-            f" {words.usd_each(spent)}"
-        )
+    others = [other for other in read_step_plans(files) if other.index < plan.index]
+    for count in reversed(range(len(then) + 1)):
+        plans = others + [plan] * (plan.round + 1) + list(then[:count])
+        spent = price_fleet_usd(quote, measure_fleet_use(record, request, plans))
+        if spent <= float(record.budget.fleet_usd):
+            return count
+    raise BudgetPassedError(
+        f"the run's budget of {words.usd_each(float(record.budget.usd))} keeps"
+        f" {words.usd_each(float(record.budget.fleet_usd))} for its load; with step"
+        f" {plan.index} ({words.plural(plan.clients_in_all, 'client')}) it would be"
+        f" {words.usd_each(spent)}"
+    )
 
 
 def read_step_plans(files: RunFiles) -> list[StepPlan]:
     """Read the plans of all steps, including the warming step and one under way.
 
-    A step that ran in several rounds appears once for each.
+    A step that ran in several rounds appears once for each. A window of a relay that ended before
+    it has a plan, too, but no claims, and is left out.
     """
-    paths = [path for path in files.paths("steps/") if path.endswith("/plan.json")]
-    numbers = sorted(int(path.split("/")[1]) for path in paths)
+    paths = files.paths("steps/")
+    numbers = sorted(int(path.split("/")[1]) for path in paths if path.endswith("/plan.json"))
+    began = {int(path.split("/")[1]) for path in paths if "/claims/" in path}
     plans = [files.get(plan_path(number), StepPlan) for number in numbers]
     # plan.json holds the last round only
-    return [plan for plan in plans for _ in range(plan.round + 1)]
+    return [
+        plan
+        for plan in plans
+        if plan.relay is None or plan.index in began
+        for _ in range(plan.round + 1)
+    ]
 
 
 # Runs that take turns: each waits for the other before its first measured step.
@@ -179,6 +270,8 @@ def start_or_skip_step(
     checked: CheckedRequest,
     plan: StepPlan,
     finished: Sequence[FinishedStep],
+    *,
+    then: Sequence[str] = (),
 ) -> dict[str, object] | None:
     """Start a step; if time or budget is short, skip it or shorten its window where possible.
 
@@ -191,7 +284,7 @@ def start_or_skip_step(
         BudgetPassedError: A step that the run needs would exceed the budget.
     """
     try:
-        return start_step(settings, record, checked, plan, finished)
+        return start_step(settings, record, checked, plan, finished, then=then)
     except (BudgetPassedError, TimeLimitPassedError):
         if plan.purpose in CLOSING:
             return None
@@ -207,8 +300,19 @@ def start_step(
     checked: CheckedRequest,
     plan: StepPlan,
     finished: Sequence[FinishedStep],
+    *,
+    then: Sequence[str] = (),
 ) -> dict[str, object]:
     """Write a step's plan with its barrier; pause instead if the barrier is too far ahead.
+
+    Args:
+        settings: The function's settings.
+        record: The run's record.
+        checked: The run's request.
+        plan: The step.
+        finished: The finished steps.
+        then: Why each further window follows it in a relay. Of these, as many are planned as time
+            and budget allow.
 
     Raises:
         TimeLimitPassedError: The step would end after the run's time limit.
@@ -217,9 +321,13 @@ def start_step(
     assert record.target is not None  # noqa: S101 - the states before this one have set it
     request = checked.request
     plan = plan_background(request, plan)
-    require_step_budget(files_of(settings, record.run_id), record, request, plan)
     late = count_late_steps(finished)
     early = _set_barrier(settings, plan, late)
+    lead_ms = _relay_lead_ms(settings, plan, late)
+    files = files_of(settings, record.run_id)
+    windows = plan_relay(request, early, then, lead_ms=lead_ms)
+    paid = require_step_budget(files, record, request, early, windows[1:])
+    then = then[:paid]
     kind = request.target.kind
     period_s = settings.metric_period_seconds if has_metrics(record.target, kind) else None
     pause_s = step_delay_ms(early, period_s, record.turn) // 1000 - PLANNING_S
@@ -227,31 +335,53 @@ def start_step(
         return Next.pause(pause_s)
     target = connect_as_master(settings, record.target)
     with family_of(target.protocol).open_datasets(target) as datasets:
-        number = datasets.begin_load(checked.of_phase(plan.phase))
-        of_filling = datasets.begin_load(checked.of_phase(plan.phase)) if plan.fill_s else 0
-        numbered = []
-        for load in plan.background:
-            own = datasets.begin_load(checked.background[load.number])
-            numbered.append(load.model_copy(update={"load_number": own}))
-    numbers = {
+        numbers = [_number_loads(datasets, checked, window) for window in windows[: len(then) + 1]]
+    plan = _set_barrier(settings, plan, late)
+    start = plan.start_at_epoch_ms + step_delay_ms(plan, period_s, record.turn)
+    if then:  # whole seconds: each of its seconds is then that of one fleet
+        start = -(-start // 1000) * 1000
+    plan = plan.model_copy(update={"start_at_epoch_ms": start})
+    ends_s = plan.window_end_epoch_ms / 1000 + AFTER_STEP_S
+    if record.expires_at is not None:
+        left_s = record.expires_at.timestamp() - ends_s
+        if left_s < 0:
+            raise deadline_error(
+                record,
+                f"leaves no time for step {plan.index}"
+                f" ({words.plural(plan.clients_in_all, 'client')},"
+                f" {words.duration(plan.warmup_s + plan.duration_s)})",
+            )
+        then = then[: int(left_s // plan.duration_s)]
+    windows = plan_relay(request, plan, then, lead_ms=lead_ms)
+    windows = tuple(
+        window.model_copy(update=own) for window, own in zip(windows, numbers, strict=False)
+    )
+    for window in windows:
+        files.put_model(plan_path(window.index), window)
+    records_of(settings).change(
+        record.run_id, step=plan.index, recovery=None, busy=None, relay_until=None
+    )
+    return Next.relay(windows) if then else Next.step(windows[0])
+
+
+def _number_loads(
+    datasets: Datasets, checked: CheckedRequest, plan: StepPlan
+) -> Mapping[str, object]:
+    """Return the numbers of a step's loads on their datasets, as fields of its plan."""
+    workload = checked.of_phase(plan.phase)
+    number = datasets.begin_load(workload)
+    of_filling = datasets.begin_load(workload) if plan.fill_s else 0
+    numbered = [
+        load.model_copy(
+            update={"load_number": datasets.begin_load(checked.background[load.number])}
+        )
+        for load in plan.background
+    ]
+    return {
         "load_number": number,
         "fill_load_number": of_filling,
         "background": tuple(numbered),
     }
-    plan = _set_barrier(settings, plan, late).model_copy(update=numbers)
-    start = plan.start_at_epoch_ms + step_delay_ms(plan, period_s, record.turn)
-    plan = plan.model_copy(update={"start_at_epoch_ms": start})
-    ends_s = plan.window_end_epoch_ms / 1000 + AFTER_STEP_S
-    if record.expires_at is not None and ends_s > record.expires_at.timestamp():
-        raise deadline_error(
-            record,
-            f"leaves no time for step {plan.index}"
-            f" ({words.plural(plan.clients_in_all, 'client')},"
-            f" {words.duration(plan.warmup_s + plan.duration_s)})",
-        )
-    files_of(settings, record.run_id).put_model(plan_path(plan.index), plan)
-    records_of(settings).change(record.run_id, step=plan.index, recovery=None, busy=None)
-    return Next.step(plan)
 
 
 def limit_to_time_left(settings: PlanStepSettings, record: RunRecord, plan: StepPlan) -> StepPlan:
@@ -261,6 +391,16 @@ def limit_to_time_left(settings: PlanStepSettings, record: RunRecord, plan: Step
     start_s = _set_barrier(settings, plan, 0).start_at_epoch_ms / 1000
     left_s = record.expires_at.timestamp() - start_s - 2 * AFTER_STEP_S
     return plan.model_copy(update={"duration_s": max(1.0, min(plan.duration_s, left_s))})
+
+
+def _relay_lead_ms(settings: PlanStepSettings, plan: StepPlan, late_before: int) -> int:
+    """Return the time from the call of a relay's fleet to its barrier, in ms.
+
+    It leaves the lane's last fleet the time to end.
+    """
+    least = settings.start_lead_ms + plan.clients_in_all * settings.start_lead_ms_per_client
+    most = round(1000 * (plan.duration_s - ENDING_S - RELAY_EARLY_S))
+    return max(least, min(least << min(late_before, LEAD_DOUBLINGS), most))
 
 
 def _set_barrier(settings: PlanStepSettings, plan: StepPlan, late_before: int) -> StepPlan:

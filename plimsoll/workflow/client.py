@@ -13,12 +13,13 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
+from botocore.exceptions import BotoCoreError, ClientError
 from pydantic import Json
 
 import plimsoll_engine
 from plimsoll import words
 from plimsoll.aws.run_files import REQUEST, claim_path, client_path, files_of, plan_path
-from plimsoll.aws.run_records import records_of
+from plimsoll.aws.run_records import now, records_of
 from plimsoll.databases.reading_back import add_read_back
 from plimsoll.databases.watching import Watcher, open_watcher
 from plimsoll.errors import (
@@ -39,6 +40,8 @@ from plimsoll.model.engine.answered import LoadReport, SecondReport
 from plimsoll.model.engine.asked import EngineTarget, LoadSpec
 from plimsoll.model.request.request import Request
 from plimsoll.model.run.fleet import WARMING_STEP, ClientResult, ServerLook, StepPlan
+from plimsoll.model.run.run_record import RunRecord, RunState
+from plimsoll.model.timings import RELAY_LOOK_S, WRITES_PER_S
 from plimsoll.requests.checked_request import check_request
 from plimsoll.targets.connection import connect_as_load_user
 from plimsoll.workflow.log_filling import fill_before
@@ -218,12 +221,14 @@ def _read_follower() -> TellTo | None:
 
 
 GRACE_S = 20.0  # after the window, for operations to end and results to be written
-WRITES_PER_S = 2_000  # over all clients; S3 takes 3,500 a second under one prefix
 _CALLS = {"here": 0}  # calls of this process; the first one is its cold start
 
 
-def run_client(settings: ReachSettings, run_id: str, step: int, client: int) -> None:
+def run_client(settings: ReachSettings, run_id: str, step: int, client: int) -> bool:
     """Run one client of a step and write its result file.
+
+    Returns:
+        Whether the step's relay is over, so that no further client of it is to be called.
 
     Raises:
         ClientRefusedError: An earlier call is sending this client's load already.
@@ -236,23 +241,27 @@ def run_client(settings: ReachSettings, run_id: str, step: int, client: int) -> 
     _CALLS["here"] += 1
     files = files_of(settings, run_id)
     plan = files.get(plan_path(step), StepPlan)
-    if (
-        step == WARMING_STEP
-    ):  # other clients do not wait for this one, so it starts when it is ready
+    if plan.relay is not None and _is_over(records_of(settings).get(run_id), step):
+        return True
+    if client >= plan.clients_in_all:  # another window of its relay has more background clients
+        return False
+    if step == WARMING_STEP:  # nobody waits for this client, so it starts when it is ready
         start = max(plan.start_at_epoch_ms, invoked_ms)
         plan = plan.model_copy(update={"start_at_epoch_ms": start})
     if invoked_ms > plan.window_start_epoch_ms + plan.duration_s * 500:
+        late = words.duration((invoked_ms - plan.start_at_epoch_ms) / 1000)
         raise ClientTooLateError(
-            f"called {words.duration((invoked_ms - plan.start_at_epoch_ms) / 1000)} after the"
-            " barrier, when"
-            " half of the window was over"
+            f"called {late} after the barrier, when half of the window was over"
         )
     if not files.claim(claim_path(step, client, plan.round)):
         raise ClientRefusedError("this client's load is being sent by an earlier call")
     left_s = (plan.window_end_epoch_ms - invoked_ms) / 1000 + plan.timeout_ms / 1000 + GRACE_S
     beside = plan.background_of(client)
     with kill_after(left_s):
-        report, looks = _send_client_load(settings, run_id, plan, client)
+        sent = _send_until_end(settings, run_id, plan, client)
+        if sent is None:
+            return True
+        report, looks = sent
         result = ClientResult(
             run_id=run_id,
             step=step,
@@ -268,10 +277,82 @@ def run_client(settings: ReachSettings, run_id: str, step: int, client: int) -> 
         files.put_model(client_path(step, client, plan.round), result)
         if beside is None:  # the sink would add background operations to the step's own
             _publish_client(result, plan)
+    # Its next turn is two windows later: nobody waits for it if that will not come.
+    return plan.relay is not None and _is_over(records_of(settings).get(run_id), step + 2)
+
+
+def _send_until_end(
+    settings: ReachSettings, run_id: str, plan: StepPlan, client: int
+) -> tuple[LoadReport, tuple[ServerLook, ...]] | None:
+    """Send a client's load; None if its run ended meanwhile, since half a window says nothing."""
+    with _watch_for_end(settings, run_id, plan, client) as cancel:
+        try:
+            sent = _send_client_load(settings, run_id, plan, client, cancel.token)
+        except (PlimsollError, plimsoll_engine.EngineError):
+            if not cancel.over:
+                raise
+            return None
+    return None if cancel.over else sent
+
+
+def _is_over(record: RunRecord, step: int) -> bool:
+    """Return whether a relay ends before a step: the run has ended, or a window has failed."""
+    expired = record.expires_at is not None and now() >= record.expires_at
+    ended = record.relay_until is not None and step > record.relay_until
+    return record.state is not RunState.RUNNING or expired or ended
+
+
+class _Cancel:
+    """Ends a client's load before its time.
+
+    Attributes:
+        token: What the engine looks at.
+        over: Whether the load was ended.
+    """
+
+    def __init__(self) -> None:
+        self.token = plimsoll_engine.CancelToken()
+        self.over = False
+
+    def end(self) -> None:
+        """End the load."""
+        self.over = True
+        self.token.cancel()
+
+
+@contextmanager
+def _watch_for_end(
+    settings: ReachSettings, run_id: str, plan: StepPlan, client: int
+) -> Iterator[_Cancel]:
+    """End a relay's load when its run has ended, while the body of the `with` sends it.
+
+    A soak lasts for hours, and whoever stops it waits for its clients. Other loads end soon anyway.
+    """
+    cancel, sent = _Cancel(), threading.Event()
+
+    def watch() -> None:
+        wait_s = RELAY_LOOK_S * (1 + client % 10) / 10  # not all of a thousand clients at once
+        while not sent.wait(wait_s):
+            wait_s = RELAY_LOOK_S
+            with suppress(PlimsollError, BotoCoreError, ClientError):  # the next look may succeed
+                if _is_over(records_of(settings).get(run_id), plan.index):
+                    cancel.end()
+                    return
+
+    if plan.relay is not None:
+        threading.Thread(target=watch, daemon=True).start()
+    try:
+        yield cancel
+    finally:
+        sent.set()
 
 
 def _send_client_load(
-    settings: ReachSettings, run_id: str, plan: StepPlan, client: int
+    settings: ReachSettings,
+    run_id: str,
+    plan: StepPlan,
+    client: int,
+    cancel: plimsoll_engine.CancelToken,
 ) -> tuple[LoadReport, tuple[ServerLook, ...]]:
     record = records_of(settings).require_running(run_id)
     assert record.target is not None  # noqa: S101 - a step is planned for a target
@@ -282,17 +363,18 @@ def _send_client_load(
         compiled = checked.background[beside.number]
         workload = compiled.engine_workload(load_number=beside.load_number)
         spans = list(list_span_loads(plan, beside, client, workload=workload, target=target))
-        return join_spans(plan, [(span, send_load(span.spec)) for span in spans]), ()
+        sent = [(span, send_load(span.spec, cancel=cancel)) for span in spans]
+        return join_spans(plan, sent), ()
     workload = checked.of_phase(plan.phase).engine_workload(load_number=plan.load_number)
     spec = make_load_spec(plan, client, workload=workload, target=target)
     with ExitStack() as beside_load:
         tell = beside_load.enter_context(open_second_sender(run_id, plan, client))
         if client != WATCHES or not plan.fill_s:
-            return send_and_sample(spec, plan, tell)
+            return send_and_sample(spec, plan, tell, cancel)
         of_phase = checked.of_phase(plan.phase)
         numbered = of_phase.engine_workload(load_number=plan.fill_load_number)
         filling = beside_load.enter_context(fill_before(plan, spec, numbered))
-        report, looks = send_and_sample(spec, plan, tell)
+        report, looks = send_and_sample(spec, plan, tell, cancel)
         return add_statements(report, filling.join()), looks
 
 

@@ -1,5 +1,8 @@
 """Ends a step: merges what its clients wrote, and judges the run so far."""
 
+import sys
+import time
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -8,6 +11,7 @@ from plimsoll.aws.run_files import (
     REQUEST,
     RunFiles,
     client_path,
+    counters_path,
     failures_folder,
     files_of,
     plan_path,
@@ -15,32 +19,41 @@ from plimsoll.aws.run_files import (
     unpack_file,
 )
 from plimsoll.aws.run_records import now, records_of
+from plimsoll.capacity.beside import next_run_step
 from plimsoll.databases.family import family_of
+from plimsoll.errors import PlimsollError
 from plimsoll.fleet.failures import read_failed_clients
 from plimsoll.fleet.fold import Fold
+from plimsoll.fleet.relay import count_called
 from plimsoll.fleet.sense import check_sense, require_sense
 from plimsoll.fleet.step import build_step
 from plimsoll.metrics import publish_from_environment
 from plimsoll.model.deployment.events import StepJudged
 from plimsoll.model.deployment.function_settings import JudgeStepSettings
 from plimsoll.model.judging.capacity import Capacity
+from plimsoll.model.judging.steps import Step
 from plimsoll.model.request.request import Request
-from plimsoll.model.run.fleet import WARMING_STEP, StepPlan
+from plimsoll.model.request.search_request import NextStep
+from plimsoll.model.run.fleet import WARMING_STEP, ServerCounters, StepPlan
 from plimsoll.model.run.results import Preconditioning, StepResult
 from plimsoll.model.run.run_record import RunFigures, RunRecord
 from plimsoll.requests.checked_request import check_request
 from plimsoll.targets.connection import connect_as_master
-from plimsoll.workflow.history import judge_so_far, note_step
+from plimsoll.workflow.history import judge_so_far, note_step, read_history
 from plimsoll.workflow.metric_points import judged_step_points
 from plimsoll.workflow.precondition import add_round
 from plimsoll.workflow.target_figures import add_host_figures, read_target_samples
+
+# A window counts as called so long before its clients are: one of them may be a little early.
+CALLED_WITHIN_MS = 3_000
 
 
 def judge_step(settings: JudgeStepSettings, run_id: str, step: int) -> StepJudged:
     """Merge the results and the failures of a step's clients into `steps/<n>/step.json`.
 
     A step that measured nothing for a passing reason (all of its clients came too late, for
-    instance) is void: the search asks for it again.
+    instance) is void: the search asks for it again. Of a relay, this is its last window, or the
+    last one that ran.
 
     Returns:
         The event for the bus. The workflow sends it, since this function cannot reach the bus.
@@ -50,14 +63,125 @@ def judge_step(settings: JudgeStepSettings, run_id: str, step: int) -> StepJudge
             several steps in a row were void.
         UnreadableFileError: A client's result file is damaged.
     """
-    files = files_of(settings, run_id)
-    plan = files.get(plan_path(step), StepPlan)
-    request = files.get(REQUEST, Request)
     record = records_of(settings).get(run_id)
     assert record.target is not None  # noqa: S101 - there was a step, so there is a target
     target = connect_as_master(settings, record.target)
     # Read the counters first: reading thousands of client files below takes long.
     after = family_of(target.protocol).read_counters(target)
+    files = files_of(settings, run_id)
+    plan = files.get(plan_path(step), StepPlan)
+    if plan.relay is not None:
+        if record.relay_until is not None and record.relay_until < step:
+            plan = files.get(plan_path(record.relay_until), StepPlan)
+        plan = _add_counters_before(files, plan)
+        _complete_history(settings, record, files, plan)
+    judged, _ = _judge(settings, record, files, plan, after, then=None)
+    return judged
+
+
+def read_relay_counters(settings: JudgeStepSettings, run_id: str, step: int) -> bool:
+    """Read the server's counters at the end of a relay's window: they are between two windows.
+
+    Returns:
+        Whether the relay is over, so that no counters of a later window are wanted.
+    """
+    files = files_of(settings, run_id)
+    plan = files.get(plan_path(step), StepPlan)
+    record = records_of(settings).get(run_id)
+    if record.relay_until is not None and step >= record.relay_until:
+        return True
+    assert record.target is not None  # noqa: S101 - there was a step, so there is a target
+    target = connect_as_master(settings, record.target)
+    time.sleep(max(0.0, plan.window_end_epoch_ms / 1000 - time.time()))
+    counters = family_of(target.protocol).read_counters(target)
+    if counters is not None:
+        files.put_model(counters_path(step), counters)
+    return False
+
+
+def judge_relay_window(
+    settings: JudgeStepSettings, run_id: str, step: int
+) -> tuple[StepJudged | None, bool]:
+    """Judge a window of a relay while the next one runs, and end the relay if the window failed.
+
+    A relay ends where the search would not hold the load on, and where a window had no load at all,
+    since the target recovered meanwhile. The windows whose clients have been called already still
+    run to their end, so that none of them runs with a part of its fleet.
+
+    A window that cannot be judged ends it, too; `judge_step` then says why.
+
+    Returns:
+        The event for the bus, and whether the relay is over. No event if it is over already: its
+        last window is judged when all of its clients have ended.
+    """
+    record = records_of(settings).get(run_id)
+    if record.relay_until is not None and step >= record.relay_until:
+        return None, True
+    files = files_of(settings, run_id)
+    plan = _add_counters_before(files, files.get(plan_path(step), StepPlan))
+    after = files.find_model(counters_path(step), ServerCounters)
+    judged: StepJudged | None = None
+    try:
+        judged, goes_on = _judge(settings, record, files, plan, after, then=step + 1)
+    except PlimsollError as error:
+        print(f"step {step} is judged at the end of its relay: {error}", file=sys.stderr)
+        goes_on = False
+    if not goes_on:
+        assert plan.relay is not None  # noqa: S101 - it is a window of one
+        numbers = range(step, plan.relay.last + 1)
+        plans = [files.get(plan_path(number), StepPlan) for number in numbers]
+        called_by = round(time.time() * 1000) + CALLED_WITHIN_MS
+        until = min(record.relay_until or plan.relay.last, count_called(plans, called_by))
+        records_of(settings).change(run_id, relay_until=until)
+        return judged, until <= step + 1
+    return judged, False
+
+
+def _add_counters_before(files: RunFiles, plan: StepPlan) -> StepPlan:
+    """Add to a later window of a relay what the server said when it began."""
+    if plan.relay is None or plan.index == plan.relay.first:
+        return plan
+    before = files.find_model(counters_path(plan.index - 1), ServerCounters)
+    return plan.model_copy(update={"server_before": before})
+
+
+def _complete_history(
+    settings: JudgeStepSettings, record: RunRecord, files: RunFiles, plan: StepPlan
+) -> None:
+    """Judge the windows of a relay before its last one that could not be judged while it ran."""
+    assert plan.relay is not None  # noqa: S101 - the caller has looked
+    noted = {done.step.index for done in read_history(files)}
+    for number in range(plan.relay.first, plan.index):
+        if number not in noted:
+            earlier = _add_counters_before(files, files.get(plan_path(number), StepPlan))
+            after = files.find_model(counters_path(number), ServerCounters)
+            _judge(settings, record, files, earlier, after, then=None)
+
+
+def _judge(
+    settings: JudgeStepSettings,
+    record: RunRecord,
+    files: RunFiles,
+    plan: StepPlan,
+    after: ServerCounters | None,
+    *,
+    then: int | None,
+) -> tuple[StepJudged, bool]:
+    """Merge what a step's clients wrote, and judge the run so far.
+
+    Args:
+        settings: The function's settings.
+        record: The run's record.
+        files: The run's files.
+        plan: The step's plan.
+        after: The server's counters after it; None if the server did not answer.
+        then: The step that is under way meanwhile; None if there is none.
+
+    Returns:
+        The event for the bus, and whether the search holds the load on without a pause.
+    """
+    run_id, step = record.run_id, plan.index
+    request = files.get(REQUEST, Request)
     fold, *others = _fold_clients(files, plan)
     failures = read_failed_clients(files.read_all(failures_folder(step)))
     own = request
@@ -85,12 +209,19 @@ def judge_step(settings: JudgeStepSettings, run_id: str, step: int) -> StepJudge
     of_search = plan.operations is None
     finished = [done.step for done in measured if of_search and done.phase == plan.phase]
     capacity = judge_so_far(finished, own)
-    changes: dict[str, Any] = {"step": step, "steps_finished": len(measured)}
+    changes: dict[str, Any] = {"step": then or step, "steps_finished": len(measured)}
     if capacity is not None and plan.phase is None:
         changes["figures"] = RunFigures.of(capacity, final=False)
     records_of(settings).change(run_id, **changes)
     require_sense(merged, nothing, [done.step for done in measured], answers=after is not None)
-    return build_judged_event(record, merged, capacity)
+    holds_on = then is not None and merged.step.void is None and _holds_on(request, finished)
+    return build_judged_event(record, merged, capacity), holds_on
+
+
+def _holds_on(request: Request, finished: Sequence[Step]) -> bool:
+    """Return whether the search asks for another window of its soak."""
+    following = next_run_step(request, finished)
+    return isinstance(following, NextStep) and following.purpose == "soak"
 
 
 def add_client_waits(step: StepResult) -> StepResult:

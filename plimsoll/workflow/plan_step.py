@@ -166,7 +166,7 @@ def _plan_search_step(
     if record.turn is not None:  # the rest of its slot; before that, the other run measures
         room_s = record.turn.slot_s - ready.warmup_s - ready.duration_s
         ready = ready.model_copy(update={"fill_s": max(0.0, min(ready.fill_s, room_s))})
-    return start_or_skip_step(settings, record, checked, ready, finished)
+    return start_or_skip_step(settings, record, checked, ready, finished, then=following.then)
 
 
 def measure_machine() -> MachineLoad | None:

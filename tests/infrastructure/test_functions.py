@@ -6,6 +6,7 @@ from typing import Any
 from plimsoll.model.deployment.functions import FUNCTIONS
 from stacks.packaging import AWS_LAMBDA, find_need
 from tests.infrastructure.template import Template
+from tests.second_opinion.lives import LIVES
 
 
 def test_the_load_client_is_what_the_design_says(app_template: Template) -> None:
@@ -86,3 +87,8 @@ def test_packages_carry_what_the_logins_of_mysql_8_4_need() -> None:
     for row in FUNCTIONS.values():
         carried = find_need(row, AWS_LAMBDA).needs
         assert ("pymysql" in carried) == ("cryptography" in carried), row.name
+
+
+def test_every_function_is_called_where_permissions_are_simulated() -> None:
+    called = [name for names in LIVES.values() for name in names]
+    assert sorted(called) == sorted(FUNCTIONS), "tests/second_opinion/lives.py calls each once"

@@ -10,6 +10,7 @@ import pytest
 
 from plimsoll.cache import open_cache_directory
 from plimsoll.local.databases.mariadb_server import MariaDbServer
+from tests.support.command import BRIEF
 
 pytestmark = pytest.mark.whole  # installing takes long; the checkout's command is in `make test`
 ROOT = Path(__file__).parents[2]
@@ -72,9 +73,7 @@ def test_it_finds_the_load_line_of_a_database(
 ) -> None:
     del mariadb
     find = [str(installed / "plimsoll"), "find", fresh_database, "--workload", "ycsb-c", "--drop"]
-    find += ["--prepare", "--records", "500", "--warm", "0", "--warmup", "0", "--duration", "1"]
-    find += ["--max-connections", "2", "--quick", "--limit", "10s", "--json"]
-    find += ["--without-audit", "undisturbed"]
+    find += ["--prepare", "--records", "500", *BRIEF, "--limit", "10s", "--json"]
     done = subprocess.run(find, cwd=tmp_path, capture_output=True, text=True, check=False)
     result = json.loads(done.stdout)
     assert result["rows"] == 500

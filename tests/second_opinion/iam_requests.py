@@ -5,7 +5,7 @@ Service Authorization Reference, "Actions, resources, and condition keys for AWS
 
 import json
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,6 +16,12 @@ from tests.second_opinion.journal import AwsCall
 AT = f"{REGION}:{ACCOUNT}"
 TLS = {"aws:SecureTransport": "true"}
 _S3 = {"ListObjectsV2": "ListBucket", "HeadObject": "GetObject"}
+# RDS's parameters that name a resource; what a call makes is first
+_RDS = {
+    "DBSnapshotIdentifier": "snapshot",
+    "DBInstanceIdentifier": "db",
+    "DBParameterGroupName": "pg",
+}
 _SECRET_TAG = "aws:ResourceTag/aws:rds:primaryDBInstanceArn"
 
 
@@ -96,6 +102,34 @@ def _scheduler(call: AwsCall) -> Iterator[IamRequest]:
         yield pass_role(given["Target"]["RoleArn"], "scheduler")
 
 
+def request_of_schedule(target: Mapping[str, Any]) -> IamRequest:
+    """Give what IAM is asked when a schedule's time has come: its role calls a function or AWS.
+
+    Raises:
+        KeyError: It is not known here what IAM is asked for this call of AWS.
+    """
+    arn = str(target["Arn"])
+    if ":aws-sdk:" not in arn:
+        return IamRequest("lambda:InvokeFunction", arn)
+    service, method = arn.split(":")[-2:]
+    return _SCHEDULED[f"{service}:{method}"](json.loads(target["Input"]))
+
+
+_SCHEDULED: Mapping[str, Callable[[Mapping[str, str]], IamRequest]] = {
+    "cloudformation:deleteStack": lambda given: IamRequest(
+        "cloudformation:DeleteStack", stack_arn(given["StackName"])
+    ),
+    "rds:deleteDBSnapshot": lambda given: IamRequest(
+        "rds:DeleteDBSnapshot", f"arn:aws:rds:{AT}:snapshot:{given['DbSnapshotIdentifier']}"
+    ),
+    "ec2:deleteSnapshot": lambda given: IamRequest(
+        "ec2:DeleteSnapshot",
+        f"arn:aws:ec2:{REGION}::snapshot/{given['SnapshotId']}",
+        {"aws:ResourceTag/plimsoll:run-id": "20260101-000000-abcdef"},
+    ),
+}
+
+
 def _secretsmanager(call: AwsCall) -> Iterator[IamRequest]:
     # RDS tags a secret that it manages with the instance, whose name only the run knows
     tag = {_SECRET_TAG: f"arn:aws:rds:{AT}:db:plimsoll-20260101-000000-abcdef"}
@@ -107,7 +141,18 @@ def _cloudwatch(call: AwsCall) -> Iterator[IamRequest]:
 
 
 def _rds(call: AwsCall) -> Iterator[IamRequest]:
-    yield IamRequest(f"rds:{call.operation}", "*")
+    """Ask for each resource that a call names; a snapshot is tagged while it is taken."""
+    given = call.parameters
+    named = [f"arn:aws:rds:{AT}:{kind}:{given[key]}" for key, kind in _RDS.items() if key in given]
+    for resource in named or ["*"]:
+        yield IamRequest(f"rds:{call.operation}", resource)
+    if "Tags" in given:
+        yield IamRequest("rds:AddTagsToResource", named[0])
+
+
+def _ec2(call: AwsCall) -> Iterator[IamRequest]:
+    assert call.operation.startswith("Describe"), call.operation  # these know no resource
+    yield IamRequest(f"ec2:{call.operation}", "*")
 
 
 def _events(call: AwsCall) -> Iterator[IamRequest]:
@@ -131,6 +176,7 @@ _SERVICES = {
     "cloudformation": _cloudformation,
     "cloudwatch": _cloudwatch,
     "dynamodb": _dynamodb,
+    "ec2": _ec2,
     "events": _events,
     "rds": _rds,
     "s3": _s3,

@@ -46,8 +46,24 @@ def _step(number: int, clients: int) -> Answer:
 
 
 def _next(kind: str, **members: Any) -> Answer:
-    none = {"wait_s": 0, "step": 0, "state": "", "clients": [], "start_at_epoch_ms": 0}
+    none = {
+        "wait_s": 0, "step": 0, "state": "", "clients": [], "start_at_epoch_ms": 0, "turns": []
+    }  # fmt: skip
     return {"next": kind, **none, **members}
+
+
+def _relay(first: int, windows: int, clients: int) -> Answer:
+    """A relay whose turns have all come: none of them waits."""
+    lanes = [
+        {"role": role, "step": first + later, "stride": stride, "last": first + windows - less,
+         "at_epoch_ms": 0, "next_at_epoch_ms": 0, "every_ms": 0}
+        for role, stride, later, less in (
+            ("client", 2, 0, 1), ("client", 2, 1, 1), ("reader", 1, 0, 2), ("judge", 1, 0, 2)
+        )
+    ]  # fmt: skip
+    fleet = [10_000 * lane + client for lane in (0, 1) for client in range(clients)]
+    last = first + windows - 1
+    return _next("relay", step=last, clients=[*fleet, 20_000, 30_000], turns=lanes)
 
 
 def _parts(count: int) -> Answer:
@@ -126,6 +142,7 @@ class Scenario:
         slow: Whether it is for `make check-aws` alone: retries take a minute, or it differs from
             another one in the name of an error only.
         whole_fleet: Whether no client's failure may be written.
+        relays: Whether clients, readers and judges of a relay take turns at the same time.
     """
 
     machine: str
@@ -136,6 +153,7 @@ class Scenario:
     cells_at_once: int = 1
     slow: bool = False
     whole_fleet: bool = False
+    relays: bool = False
 
     @property
     def name(self) -> str:
@@ -199,6 +217,9 @@ PASSED_OVER = {"load-dataset", "load-client", "bus", "publish-target", "submit-c
 
 RETRIED_LONG = {"delete-target", "settle-cells"}
 
+# States of a relay, which scenarios of their own come by.
+RELAYED = {"RelayClient", "ReadCounters", "JudgeWindow", "TellWindow"}
+
 # What leads to a state that a run, or an experiment, comes by only then.
 LEADING: Mapping[str, Script] = {
     "choose-cell": {
@@ -211,7 +232,7 @@ LEADING: Mapping[str, Script] = {
 def _failures_of_every_state() -> Iterator[Scenario]:
     for machine in STATE_MACHINES:
         for state, called in tasks(machine):
-            if called == WRITTEN:  # nothing has failed that would be written
+            if called == WRITTEN or state in RELAYED:  # nothing has failed that would be written
                 continue
             status = "SUCCEEDED" if called in PASSED_OVER else "FAILED"
             always = {"bus": BUS_IS_GONE, "run": CELL_FAILED}.get(called, BROKEN)
@@ -326,6 +347,46 @@ def _of_large_fleets() -> Iterator[Scenario]:
         )
 
 
+def _of_relays() -> Iterator[Scenario]:
+    def judged(payload: Any) -> Answer:
+        over = payload["step"] >= 5
+        match payload.get("role"):
+            case "reader":
+                return {"over": over}
+            case "judge":
+                told = {**JUDGED, "run_id": payload["run_id"], "step": payload["step"]}
+                return {"over": over, "judged": None if over else told}
+        return JUDGED
+
+    base: Script = {
+        "plan-step": [_step(0, 1), _relay(1, 5, 2), CONCLUDE],
+        "load-client": [{"over": False}],
+        "judge-step": judged,
+    }
+    different: Mapping[str, Script] = {
+        "of five windows": {},
+        "of two windows": {"plan-step": [_relay(1, 2, 1), CONCLUDE]},
+        "whose last windows are not wanted": {
+            "plan-step": [_relay(1, 9, 2), CONCLUDE],
+            "load-client": lambda payload: {"over": payload["step"] > 5},
+        },
+        "with a client that fails once": {
+            "load-client": lambda payload: (
+                LONG if (payload["step"], payload["client"]) == (3, 1) else {"over": False}
+            )
+        },
+        "with a client throttled once": {"load-client:1": [THROTTLED, {"over": False}]},
+        "without counters": {
+            "judge-step": lambda payload: (
+                BROKEN if payload.get("role") == "reader" else judged(payload)
+            )
+        },
+        "without a bus": {"bus": [BUS_IS_GONE]},
+    }
+    for title, answers in different.items():
+        yield Scenario("run", f"a relay {title}", {**base, **answers}, relays=True)
+
+
 def _of_experiments() -> Iterator[Scenario]:
     yield Scenario(
         "experiment",
@@ -367,5 +428,6 @@ def scenarios() -> list[Scenario]:
         *_failures_of_every_state(),
         *_of_runs(),
         *_of_large_fleets(),
+        *_of_relays(),
         *_of_experiments(),
     ]

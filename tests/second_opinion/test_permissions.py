@@ -10,23 +10,14 @@ from typing import Any
 import pytest
 from aws_cdk import App
 
-from plimsoll.client.address import read_address
 from plimsoll.local.account import ACCOUNT, REGION
-from plimsoll.local.experiment_runner import LocalExperiment
-from plimsoll.local.http_front import LocalService
-from plimsoll.local.runner import LocalRun
 from plimsoll.local.twin import LocalTwin
 from plimsoll.model.deployment.deployment import read_deployment
 from plimsoll.model.deployment.functions import FUNCTIONS, Setting
-from plimsoll.model.request.experiment import Experiment
-from plimsoll.model.run.run_record import RunState
-from plimsoll.requests.cells import check_experiment
-from plimsoll.requests.checked_request import check_request
+from plimsoll.model.deployment.rules import EXECUTION_RULES
 from plimsoll.statemachines import STATE_MACHINES
+from plimsoll.targets.snapshots import DELETE_ACTIONS
 from stacks.plimsoll import PlimsollStack
-from tests.local.experiments.test_experiment import matrix
-from tests.local.service.conftest import Caller, body
-from tests.local.workflow.conftest import tiny
 from tests.local.workflow.pool import ROOT
 from tests.second_opinion.deployed import Deployed
 from tests.second_opinion.iam_requests import (
@@ -35,11 +26,13 @@ from tests.second_opinion.iam_requests import (
     IamRequest,
     Simulation,
     pass_role,
+    request_of_schedule,
     requests_of,
     simulate,
     stack_arn,
 )
 from tests.second_opinion.journal import AwsCall, read_calls, write_functions
+from tests.second_opinion.lives import LIVES
 from tests.second_opinion.scenarios import tasks
 from tests.second_opinion.scripted_aws import WRITTEN
 
@@ -91,45 +84,9 @@ def calls(deployed: Deployed, tmp_path_factory: pytest.TempPathFactory) -> list[
     with LocalTwin(
         home / "twin", functions_directory=functions, settings=_settings(deployed)
     ) as twin:
-        assert LocalRun(twin, check_request(tiny("run"))).wait().state is RunState.SUCCEEDED
-        cells = matrix(axes={"clients": {"one": {"search": {"clients": [1]}}}}, **_shared())
-        assert (
-            LocalExperiment(twin, check_experiment(cells)).wait().record.state is RunState.SUCCEEDED
-        )
-        assert (
-            LocalExperiment(twin, check_experiment(_search())).wait().record.state
-            is RunState.SUCCEEDED
-        )
-        with LocalService(twin) as service:
-            _use_the_api(service)
-        twin.client("lambda").invoke(FunctionName="janitor", Payload=b"{}")
+        for live in LIVES:
+            live(twin)
     return read_calls(file)
-
-
-def _shared() -> dict[str, Any]:
-    shared = tiny("cell").model_dump(mode="json", exclude={"name", "team", "tags", "search"})
-    return {"request": {**shared, "search": {"strategy": "steps", "clients": [1]}}}
-
-
-def _search() -> Experiment:
-    """Give a search for the boundary of one cell."""
-    want = {"ops_per_second": 1, "limits_us": {"read": 30e6, "update": 30e6}}
-    axes = {"volume": {"one": {"target": {"volume": {"iops": 1000}}}}}
-    return matrix(search="boundary", want=want, axes=axes, at_once=1, **_shared())
-
-
-def _use_the_api(service: LocalService) -> None:
-    api = Caller(read_address(service.url, source="the test"), principal=None, profile=None)
-    run_id = api.start(body("stopped"))
-    assert api("GET", "/runs").status == 200
-    api.until(run_id, lambda run: run["target_ready_at"] is not None)
-    assert api("GET", f"/runs/{run_id}/live").status == 200
-    assert api("GET", "/experiments").status == 200
-    assert api("DELETE", f"/runs/{run_id}").status == 202
-    api.end(run_id)
-    check = {"schedule": "cron(30 2 ? * * *)", "enabled": False, "request": body("check")}
-    for method in ("PUT", "GET", "DELETE"):
-        assert api(method, "/schedules/check", check if method == "PUT" else None).status < 300
 
 
 def _asked(deployed: Deployed, role: str, request: IamRequest) -> Simulation:
@@ -145,9 +102,9 @@ def _verdicts(simulations: list[Simulation]) -> dict[str, str]:
 
 
 def _as_deployed(request: IamRequest) -> IamRequest:
-    """A machine's name on one machine lacks the deployment's prefix."""
+    """A name of a machine or function on one machine lacks the deployment's prefix."""
     arn = request.resource
-    for kind in (":stateMachine:", ":execution:"):
+    for kind in (":stateMachine:", ":execution:", ":function:"):
         arn = arn.replace(kind, f"{kind}plimsoll-")
     return IamRequest(request.action, arn, request.context)
 
@@ -155,8 +112,7 @@ def _as_deployed(request: IamRequest) -> IamRequest:
 def test_every_call_of_whole_runs_is_allowed(
     deployed: Deployed, calls: list[AwsCall], record_property: Any
 ) -> None:
-    # but the one that waits for a schedule's time, every function has been called
-    assert {call.function for call in calls} == set(FUNCTIONS) - {"start-check"}
+    assert {call.function for call in calls} == set(FUNCTIONS)
     simulations = [
         _asked(deployed, deployed.function_role(call.function), _as_deployed(request))
         for call in calls
@@ -209,6 +165,51 @@ def test_every_machine_may_call_what_its_states_name(
 ) -> None:
     asked = [_asked(deployed, role, request) for role, request in _of_machines(deployed)]
     verdicts = _verdicts(asked)
+    record_property("counted", f"{len(verdicts)} questions")
+    assert {asked: told for asked, told in verdicts.items() if told != "Allowed"} == {}
+
+
+def _of_schedules(deployed: Deployed, calls: list[AwsCall]) -> Iterator[tuple[str, IamRequest]]:
+    """What Scheduler does with the roles that it is given: by every schedule of whole runs.
+
+    One that no schedule of the twin's runs names is that of a snapshot of EBS.
+    """
+    for call in calls:
+        if call.operation == "CreateSchedule":
+            target = call.parameters["Target"]
+            yield _role_of(deployed, target["RoleArn"]), _as_deployed(request_of_schedule(target))
+    action, named = DELETE_ACTIONS["cassandra"]
+    arn = f"arn:aws:scheduler:::aws-sdk:{action}"
+    target = {"Arn": arn, "Input": json.dumps({named: "snap-0a1b2c3d"})}
+    role = _role_of(deployed, _settings(deployed)[Setting.DELETION_ROLE_ARN])
+    yield role, request_of_schedule(target)
+
+
+def _of_rules(deployed: Deployed) -> Iterator[tuple[str, IamRequest]]:
+    """What EventBridge does with the role of a rule: it starts the machine that clears up."""
+    for rule in deployed.of_type("AWS::Events::Rule").values():
+        for target in rule["Targets"]:
+            if "RoleArn" in target:
+                machine = deployed.value(target["Arn"])
+                yield target["RoleArn"]["Fn::GetAtt"][0], _start(machine)
+
+
+def _start(machine: str) -> IamRequest:
+    return IamRequest("states:StartExecution", machine)
+
+
+def test_schedules_and_rules_may_do_what_they_name(
+    deployed: Deployed, calls: list[AwsCall], record_property: Any
+) -> None:
+    schedules = list(_of_schedules(deployed, calls))
+    done = {request.action for _, request in schedules}
+    assert done == {
+        "cloudformation:DeleteStack", "rds:DeleteDBSnapshot", "ec2:DeleteSnapshot",
+        "lambda:InvokeFunction",
+    }  # fmt: skip
+    rules = list(_of_rules(deployed))
+    assert len(rules) == len(EXECUTION_RULES)
+    verdicts = _verdicts([_asked(deployed, *each) for each in (*schedules, *rules)])
     record_property("counted", f"{len(verdicts)} questions")
     assert {asked: told for asked, told in verdicts.items() if told != "Allowed"} == {}
 
@@ -291,9 +292,18 @@ def _never_of_one(deployed: Deployed) -> Iterator[tuple[str, IamRequest]]:
     bucket = f"arn:aws:s3:::{names[Setting.RESULTS_BUCKET]}"
     for path in ("runs/r/result.json", "runs/r/steps/1/clients/0.json", "experiments/e/failures/0"):
         yield deployed.machine_role("run"), IamRequest("s3:PutObject", f"{bucket}/{path}", TLS)
+    function = IamRequest("lambda:InvokeFunction", f"arn:aws:lambda:{AT}:function:payroll")
     for machine in STATE_MACHINES:
-        function = f"arn:aws:lambda:{AT}:function:payroll"
-        yield deployed.machine_role(machine), IamRequest("lambda:InvokeFunction", function)
+        yield deployed.machine_role(machine), function
+    yield _role_of(deployed, names[Setting.CHECK_ROLE_ARN]), function
+    deletion = _role_of(deployed, names[Setting.DELETION_ROLE_ARN])
+    yield deletion, IamRequest("rds:DeleteDBSnapshot", f"arn:aws:rds:{AT}:snapshot:payroll")
+    yield (
+        deletion,
+        IamRequest("ec2:DeleteSnapshot", f"arn:aws:ec2:{REGION}::snapshot/snap-0a1b2c3d"),
+    )
+    for role, _ in _of_rules(deployed):
+        yield role, _start(f"arn:aws:states:{AT}:stateMachine:payroll")
 
 
 def _role_of(deployed: Deployed, arn: str) -> str:

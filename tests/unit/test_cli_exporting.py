@@ -7,15 +7,12 @@ from plimsoll.cli.exporting import Exporting
 from plimsoll.cli.main import main
 from tests.support.synthetic_run import synthetic_run
 
-EXTRA = "needs OpenTelemetry's SDK: pip install 'plimsoll-db[otlp]'"
+EXTRA = "needs OpenTelemetry's SDK: make setup"
 
 
 @pytest.fixture(autouse=True)
 def without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    def not_there(name: str) -> None:
-        raise ModuleNotFoundError(name)
-
-    monkeypatch.setattr(exporting, "find_spec", not_there)
+    monkeypatch.setattr(exporting, "is_importable", lambda _: False)
     for name in exporting.STANDARD:
         monkeypatch.delenv(name, raising=False)
 

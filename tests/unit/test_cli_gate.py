@@ -1,7 +1,11 @@
 """`plimsoll gate`: its options, what it refuses, and its exit codes, without a server."""
 
+import json
 from collections.abc import Callable
+from itertools import cycle
 from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -126,3 +130,63 @@ def test_a_baseline_is_the_first_state(
     assert call("--baseline", str(stored), "--before-cmd", "true") == 2
     assert "leave out --before and --before-cmd" in capsys.readouterr().err
     assert len(measured) == 1
+
+
+def stored_state(tmp_path: Path) -> dict[str, Any]:
+    call("--save", str(tmp_path / "stored.json"))
+    state = json.loads((tmp_path / "stored.json").read_text())
+    assert isinstance(state, dict)
+    return state
+
+
+def spoil_counts(state: dict[str, Any], *values: float) -> None:
+    for turn, value in zip(state["turns"], cycle(values)):
+        turn["blocks"]["read"]["log_bytes"] = value
+
+
+SPOILT: dict[str, Callable[[dict[str, Any]], object]] = {
+    "too large for a sum": lambda state: spoil_counts(state, 1e308),
+    "too far apart for a scatter": lambda state: spoil_counts(state, 1e300, 0),
+    "below 0": lambda state: spoil_counts(state, -1),
+    "one turn alone": lambda state: [turn["blocks"].clear() for turn in state["turns"][1:]],
+    "an operation in one turn": lambda state: state["turns"][0]["blocks"].pop("read"),
+    "a count in one turn": lambda state: state["turns"][1]["blocks"]["read"].pop("log_bytes"),
+    "another type": lambda state: state.update(turns={"a": [[[]]]}),
+    "thousands of levels": lambda state: state.update(name=json.loads("[" * 900 + "]" * 900)),
+}
+
+
+@pytest.mark.parametrize("spoil", SPOILT.values(), ids=SPOILT)
+def test_a_stored_state_that_no_measurement_gives_is_refused_in_a_line(
+    measured: list[StateSetup],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    spoil: Callable[[dict[str, Any]], object],
+) -> None:
+    state = stored_state(tmp_path)
+    spoil(state)
+    (tmp_path / "stored.json").write_text(json.dumps(state))
+    capsys.readouterr()
+    assert call("--baseline", str(tmp_path / "stored.json")) == 2
+    told = capsys.readouterr().err
+    assert told.startswith("plimsoll: --baseline: is no file that `plimsoll gate --save` wrote: ")
+    assert told.count("\n") == 1
+    assert len(measured) == 1  # the stored one: nothing is measured for a file that cannot be read
+
+
+def test_names_in_a_stored_state_control_no_terminal_and_no_file(
+    measured: list[StateSetup], tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    del measured
+    state = stored_state(tmp_path)
+    for turn in state["turns"]:
+        turn["blocks"]["\x1b[2J\x07]]><b>"] = turn["blocks"]["read"]
+    (tmp_path / "stored.json").write_text(json.dumps(state))
+    files = [tmp_path / "gate.xml", tmp_path / "gate.md"]
+    call(
+        "--baseline", str(tmp_path / "stored.json"),
+        "--junit", str(files[0]), "--markdown", str(files[1]),
+    )  # fmt: skip
+    for told in (*capfdbinary.readouterr(), *(file.read_bytes() for file in files)):
+        assert not {0x1B, 0x07} & set(told)
+    assert ET.parse(files[0]).getroot().tag == "testsuites"

@@ -1,15 +1,21 @@
 """The command's outer edge: exit codes, and one line for each error."""
 
+import errno
+import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import pytest
 
 from plimsoll import __version__
-from plimsoll.cli.main import GROUPS, VERBS
+from plimsoll.cli.main import GROUPS, VERBS, cli, main
+from plimsoll.cli.options import NumberRange
 
 ROOT = Path(__file__).parents[2]
+COMPLETION = (ROOT / "docs/command-line.md").read_text().partition("\n## Completion\n")[2]
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -82,3 +88,85 @@ for verb in sys.argv[1:] or VERBS:
         command = [sys.executable, "-c", program, *verbs]
         ran = subprocess.run(command, capture_output=True, text=True, check=False)
         assert (ran.returncode, ran.stderr) == (0, "")
+
+
+def list_options(command: click.Command) -> Iterator[tuple[str, click.Parameter]]:
+    """Yield every option and argument of a command and its subcommands, with its command's name."""
+    for parameter in command.params:
+        yield command.name or "", parameter
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            if below := command.get_command(context, name):
+                yield from list_options(below)
+
+
+def test_no_number_of_any_verb_may_be_nan() -> None:
+    """No bound excludes `nan`: a budget of it would stop nothing."""
+    numbers = [
+        (name, parameter)
+        for name, parameter in list_options(cli)
+        if isinstance(parameter.type, click.FloatRange | type(click.FLOAT))
+    ]
+    assert len(numbers) > 10
+    for name, parameter in numbers:
+        assert isinstance(parameter.type, NumberRange), (name, parameter.name)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["\x1b[2J"],
+        ["show", "/no/\x1b[2J\x9b"],
+        ["find", "--\x1b[2J"],
+        ["load", "--dsn", "mysql://h/d", "--workload", "ycsb-c", "--duration", "\x1b[2J"],
+        ["prices", "--region", "eastus", "--cloud", "\x1b[2J"],
+    ],
+)
+def test_an_argument_that_is_repeated_controls_no_terminal(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    assert ended.value.code == 2
+    told = "".join(capsys.readouterr())
+    assert "\\x1b[2J" in told
+    assert not {"\x1b", "\x9b"} & set(told)
+
+
+def test_a_file_of_the_system_that_is_named_controls_no_terminal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left", str(tmp_path / "\x1b[2J"))
+
+    monkeypatch.setattr(cli, "main", fail)
+    with pytest.raises(SystemExit) as ended:
+        main([])
+    assert ended.value.code == 1
+    assert "/\\x1b[2J" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("instruction", re.findall(r"_PLIMSOLL_COMPLETE=(\w+)", COMPLETION))
+def test_a_shell_is_told_how_to_complete(
+    instruction: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As docs/command-line.md has a reader's shell ask for it."""
+    monkeypatch.setenv("_PLIMSOLL_COMPLETE", instruction)
+    with pytest.raises(SystemExit) as ended:
+        main([])
+    assert not ended.value.code
+    shell = instruction.partition("_")[0]
+    assert f"_PLIMSOLL_COMPLETE={shell}_complete" in capsys.readouterr().out
+
+
+def test_a_verb_and_an_option_are_completed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("_PLIMSOLL_COMPLETE", "bash_complete")
+    for words, expected in (("plimsoll ver", "plain,versus"), ("plimsoll find --qu", "--quick")):
+        monkeypatch.setenv("COMP_WORDS", words)
+        monkeypatch.setenv("COMP_CWORD", str(len(words.split()) - 1))
+        with pytest.raises(SystemExit):
+            main([])
+        assert expected in capsys.readouterr().out

@@ -1,20 +1,24 @@
 """What is printed on a terminal of any width, and where files are written."""
 
 import io
+import os
+import re
 import shlex
 from pathlib import Path
 
 import pytest
+import yaml
 from click.testing import CliRunner
 from rich.console import Console
 
 from plimsoll.cli.capacity import print_capacity
 from plimsoll.cli.exporting import Exporting
-from plimsoll.cli.main import cli
+from plimsoll.cli.main import cli, main
 from plimsoll.cli.output import make_table, print_figures
 from plimsoll.cli.run_text import print_result
 from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.model.run.results import Candidate, LimitingResource
+from tests.support.requested import REQUESTED
 from tests.support.synthetic_run import synthetic_run
 
 
@@ -89,6 +93,53 @@ def test_no_verb_writes_through_a_link_into_another_folder(
         f"cannot write {arguments[-1]}: it is a link to {kept}: name that file itself"
     )
     assert kept.read_text() == "before"
+
+
+def test_no_answer_is_written_through_a_folder_that_is_a_link(tmp_path: Path) -> None:
+    """`sizing` of a run that somebody else sends may be a link to a folder of whoever reads it."""
+    result, _ = synthetic_run()
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run/result.json").write_text(result.model_dump_json())
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere/answer.json").write_text("before")
+    (tmp_path / "run/sizing").symlink_to("../elsewhere")
+    arguments = ["size", str(tmp_path / "run"), "--want", "100", "--limit", "50ms"]
+    refused = CliRunner().invoke(cli, arguments)
+    assert isinstance(refused.exception, UsageError)
+    assert f"sizing: is a link to {tmp_path}/elsewhere: remove it" in str(refused.exception)
+    assert (tmp_path / "elsewhere/answer.json").read_text() == "before"
+
+
+NAME = b"\x1b[2J\x07 \xff\xfe\xc2\x9b"  # escapes, and bytes that are no UTF-8
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "show RUN",
+        "report RUN",
+        "capacity RUN",
+        "compare RUN RUN -o RUN/compared.html",
+        "size RUN --want 100 --limit 50ms -o RUN/size.html",
+        "show RUN --expect 'not worse than RUN by 5 %' --junit RUN/j.xml --markdown RUN/m.md",
+        "validate RUN/request.yaml",
+        "validate RUN/result.json",
+        "show RUN/nothing",
+    ],
+)
+def test_a_name_of_a_folder_controls_no_terminal_and_may_be_any_bytes(
+    tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes], call: str
+) -> None:
+    run = tmp_path / os.fsdecode(NAME)
+    (run / "nothing").mkdir(parents=True)
+    (run / "result.json").write_text(synthetic_run()[0].model_dump_json())
+    (run / "request.yaml").write_text(yaml.safe_dump(REQUESTED))
+    with pytest.raises(SystemExit) as ended:
+        main([part.replace("RUN", str(run)) for part in shlex.split(call)])
+    assert ended.value.code in {0, 1, 2, 4}
+    written = [file for ending in ("html", "xml", "md") for file in run.glob(f"*.{ending}")]
+    for told in (*capfdbinary.readouterr(), *(file.read_bytes() for file in written)):
+        assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", told.decode())
 
 
 def test_figures_for_prometheus_are_not_written_through_a_link_either(

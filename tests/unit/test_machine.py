@@ -119,6 +119,38 @@ def test_the_busiest_programs_outside_a_run_are_named(
     assert (load.idle_percent, load.stolen_percent) == pytest.approx((10, 10))
 
 
+def test_a_process_that_ended_leaves_its_parent_only_what_it_used_meanwhile(
+    proc: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A compiler of minutes ended within the look, which showed as 273 % of two cores."""
+    for pid, name in {7: "make", 40: "cc1", 41: "as", 42: "sed"}.items():
+        (proc / f"{pid}").mkdir(exist_ok=True)
+        (proc / f"{pid}/comm").write_text(f"{name}\n")
+
+    def write(pid: int, parent: int, ticks: int) -> None:
+        (proc / f"{pid}").mkdir(exist_ok=True)
+        text = f"{pid} (a) S {parent} 1 1 0 -1 0 0 0 0 0 {ticks} 0 0 0 20 0 1\n"
+        (proc / f"{pid}/stat").write_text(text)
+
+    write(40, 7, 500)
+    write(41, 40, 300)
+
+    def go_on(_: float) -> None:
+        (proc / "stat").write_text("cpu  200 10 110 820 20 1 4 35 90 9\n")
+        (proc / "40/stat").unlink()
+        (proc / "41/stat").unlink()
+        for pid in (40, 41):
+            (proc / f"{pid}/comm").unlink()
+            (proc / f"{pid}").rmdir()
+        write(7, 1, 20 + 500 + 300 + 60)
+        write(42, 7, 30)
+
+    monkeypatch.setattr("plimsoll.machine.time.sleep", go_on)
+    load = measure_load({20})
+    assert load is not None
+    assert load.busiest == ("make 30 %", "sed 15 %")
+
+
 def test_a_run_whose_processes_are_not_visible_has_no_others(
     proc: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

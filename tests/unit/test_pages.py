@@ -1,7 +1,6 @@
 """The pages for users, tried: commands are commands, files are valid, links lead somewhere."""
 
 import re
-import shlex
 from pathlib import Path
 
 import click
@@ -10,43 +9,18 @@ import pytest
 from plimsoll.cli.main import cli, main
 from plimsoll.cli.schedule import read_check
 from plimsoll.report.page import render_run
+from tests.support.guides import DOCS, ELSEWHERE, GUIDES, HERE, ROOT, SERVICE, commands, files
 from tests.support.synthetic_run import synthetic_run
 
-ROOT = Path(__file__).parents[2]
-DOCS = ROOT / "docs"
-GUIDES = ("finding", "buying-iops", "ci", "gate", "versus", "service-for-teams", "reading-a-report")
 EVIDENCE = sorted(DOCS.glob("evidence/*.md"))
 PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md")), *EVIDENCE]
-BLOCK = re.compile(r"^( *)```(\w+)\n(.*?)^\1```", re.DOTALL | re.MULTILINE)
-SAVED_AS = re.compile(r"[Ss]ave (?:a request|this|it)\*{0,2} as `([\w.-]+\.yaml)`")
 LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)]*))?\)")
 
 
-def blocks(page: Path, language: str) -> list[str]:
-    """The blocks of a language, without the indentation of the list that they stand in."""
-    return [
-        re.sub(rf"^{indent}", "", text, flags=re.MULTILINE)
-        for indent, kind, text in BLOCK.findall(page.read_text())
-        if kind == language
-    ]
-
-
-def commands(page: Path) -> list[list[str]]:
-    text = "\n".join(blocks(page, "sh")).replace("\\\n", " ")
-    lines = [shlex.split(line.rstrip("& "), comments=True) for line in text.splitlines()]
-    return [line for line in lines if line[:1] == ["plimsoll"]]
-
-
-def files(page: Path) -> dict[str, str]:
-    """What a page has its reader save, by name."""
-    names = SAVED_AS.findall(page.read_text())
-    texts = blocks(page, "yaml")
-    assert len(names) == len(texts), page.name
-    return dict(zip(names, texts, strict=True))
-
-
 def of_guides() -> list[tuple[str, list[str]]]:
-    return [(guide, line) for guide in GUIDES for line in commands(DOCS / f"{guide}.md")]
+    """List the commands of the README and of all guides, each with its page."""
+    pages = [ROOT / "README.md", *(DOCS / f"{guide}.md" for guide in GUIDES)]
+    return [(page.stem, line) for page in pages for line in commands(page)]
 
 
 @pytest.mark.parametrize(("guide", "line"), of_guides(), ids=lambda part: str(part)[:60])
@@ -61,6 +35,15 @@ def test_each_command_is_one_with_options_that_it_has(guide: str, line: list[str
     assert command is not None, (guide, line)
     known = {name for parameter in command.params for name in parameter.opts}
     assert {word for word in rest if re.match(r"--?[a-z]", word)} <= known, (guide, line)
+
+
+def test_each_guide_with_commands_is_run_by_a_test() -> None:
+    """Those of `serve` and `canary` are run by tests of their own."""
+    verbs = {
+        guide: {line[1] for line in commands(DOCS / f"{guide}.md", here=True)} for guide in GUIDES
+    }
+    assert {guide for guide, called in verbs.items() if called - set(ELSEWHERE)} == HERE | SERVICE
+    assert all((ROOT / test).is_file() for test in ELSEWHERE.values())
 
 
 @pytest.mark.parametrize("guide", ["buying-iops", "service-for-teams"])
@@ -111,13 +94,32 @@ def test_each_link_leads_to_a_file_and_a_heading(page: Path) -> None:
             assert anchor in slugs, f"{page.name}: {path}#{anchor}"
 
 
-def test_the_readme_leads_to_every_page() -> None:
-    linked = {path for path, _ in LINK.findall((ROOT / "README.md").read_text())}
-    missing = {f"docs/{page.name}" for page in DOCS.glob("*.md")} - linked
+def test_the_readme_leads_to_the_list_of_pages_and_that_to_every_page() -> None:
+    assert "docs/README.md" in {path for path, _ in LINK.findall((ROOT / "README.md").read_text())}
+    linked = {path for path, _ in LINK.findall((DOCS / "README.md").read_text())}
+    missing = {page.name for page in DOCS.glob("*.md")} - linked - {"README.md"}
     assert not missing
+
+
+def test_the_readme_is_short_enough_to_be_read() -> None:
+    assert len((ROOT / "README.md").read_text().splitlines()) <= 150
 
 
 def test_each_page_of_evidence_is_linked_from_a_page_for_users() -> None:
     linked = {path for page in DOCS.glob("*.md") for path, _ in LINK.findall(page.read_text())}
     missing = {f"evidence/{page.name}" for page in EVIDENCE} - linked
     assert not missing
+
+
+def test_the_time_of_the_trial_is_what_validate_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    page = DOCS / "buying-iops.md"
+    text = " ".join(page.read_text().split())
+    (said,) = re.findall(r"says ([\w ]+? of load) for each volume", text)
+    for name, content in files(page).items():
+        Path(name).write_text(content)
+    with pytest.raises(SystemExit):
+        main(["validate", "iops.yaml"])
+    assert capsys.readouterr().out.count(f": {said}") == 2

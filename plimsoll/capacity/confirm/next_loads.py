@@ -141,6 +141,7 @@ class Wish:
     duration_s: float | None = None  # length of the window; None for the request's
     window_factor: int = 1  # multiple of the request's warm-up and window, at least
     state: str | None = None  # state of the toggle to switch to
+    then: tuple[str, ...] = ()  # why each further step at this load follows without a pause
 
 
 def make_step(
@@ -169,6 +170,7 @@ def make_step(
             or _may_have_overloaded(last, wish)
         ),
         why=wish.why,
+        then=wish.then,
     )
 
 

@@ -14,6 +14,7 @@ from contextlib import contextmanager, suppress
 
 from plimsoll.databases.connecting import use_connection
 from plimsoll.databases.counted_statements import PATIENCE_S, TEXT_MOST, Counted, Look
+from plimsoll.databases.mysql.history import NOT_KEPT, choose_history, read_history
 from plimsoll.databases.mysql.session import (
     ELSEWHERE,
     Connection,
@@ -64,6 +65,15 @@ _TABLES = """
 SELECT table_name FROM information_schema.tables
  WHERE table_schema = %s AND table_type = 'BASE TABLE' ORDER BY table_name LIMIT 5000
 """
+_NEXT_NUMBERS = """
+SELECT table_name, auto_increment FROM information_schema.tables
+ WHERE table_schema = %s AND auto_increment IS NOT NULL
+"""
+_ACTIVITY = "SHOW GLOBAL STATUS WHERE Variable_name IN ('Questions', 'Uptime')"
+_LOG_SETTINGS = """
+SHOW GLOBAL VARIABLES WHERE Variable_name IN ('long_query_time', 'log_slow_rate_limit',
+  'slow_query_log', 'log_slow_filter', 'min_examined_row_limit', 'log_slow_min_examined_row_limit')
+"""
 _CONSUMER = """
 SELECT NAME FROM performance_schema.setup_consumers
  WHERE NAME = 'events_statements_current' AND ENABLED = 'YES'
@@ -78,8 +88,8 @@ _NOT_COUNTED = (
 POOL_FREE_MOST, POOL_DEPTHS_MOST = 0.1, 1
 
 
-class MySqlStatements:
-    """Reads a server's statement statistics through one connection.
+class MySqlTables:
+    """Reads a database's tables through one connection.
 
     The connection uses another database than the observed one, so that the server does not count
     our queries as statements of that database.
@@ -89,12 +99,6 @@ class MySqlStatements:
         self._connection = connection
         self._database = database
         self._server = read_version(connection)
-        self._require_counting()
-        self._counts_prepared = bool(execute(connection, _CONSUMER))
-        self._has_instances = False
-        with suppress(PlimsollError):  # MariaDB has the table from 10.5.2 on
-            execute(connection, _INSTANCES, (self._database, 0))
-            self._has_instances = True
         execute(connection, "SET SESSION TRANSACTION READ ONLY")
         for limit in (
             f"SET SESSION max_statement_time = {PATIENCE_S}",  # MariaDB, in seconds
@@ -103,14 +107,6 @@ class MySqlStatements:
             with suppress(PlimsollError):
                 execute(connection, limit)
 
-    def _require_counting(self) -> None:
-        shown = execute(self._connection, "SHOW GLOBAL VARIABLES LIKE 'performance_schema'")
-        if [value for _, value in shown] != ["ON"]:
-            raise PlimsollError(
-                f"{self._server}: performance_schema is off, so statements are not counted: the"
-                " server has to be started with performance_schema=ON"
-            )
-
     def server(self) -> str:
         """Return the server's product and version, as it reports them."""
         return self._server
@@ -118,6 +114,52 @@ class MySqlStatements:
     def qualifier(self) -> str:
         """Return the qualifier that table names of the target's database may have."""
         return self._database
+
+    def table_names(self) -> list[str]:
+        """List the tables of the target's database."""
+        return [str(name) for (name,) in execute(self._connection, _TABLES, (self._database,))]
+
+    def tables(self, names: Iterable[str]) -> list[TableSeen]:
+        """Describe the given tables."""
+        return [describe_table(self._connection, self._database, name) for name in names]
+
+    def log_settings(self) -> dict[str, str]:
+        """Return the server's settings of its logs, by name."""
+        return {str(name): str(value) for name, value in execute(self._connection, _LOG_SETTINGS)}
+
+    def statements_per_second(self) -> float | None:
+        """Return the statements per second since the server started."""
+        rows = execute(self._connection, _ACTIVITY)
+        values = {str(name): float(value) for name, value in rows}
+        questions, uptime_s = values.get("Questions"), values.get("Uptime")
+        return questions / uptime_s if questions is not None and uptime_s else None
+
+    def next_numbers(self) -> dict[str, int]:
+        """Return the next number of each table with an AUTO_INCREMENT column."""
+        rows = execute(self._connection, _NEXT_NUMBERS, (self._database,))
+        return {str(name): int(number) for name, number in rows}
+
+
+class MySqlStatements(MySqlTables):
+    """Reads a server's statement statistics as well."""
+
+    def __init__(self, connection: Connection, database: str) -> None:
+        super().__init__(connection, database)
+        self._require_counting()
+        self._counts_prepared = bool(execute(connection, _CONSUMER))
+        self._has_instances = False
+        with suppress(PlimsollError):  # MariaDB has the table from 10.5.2 on
+            execute(connection, _INSTANCES, (self._database, 0))
+            self._has_instances = True
+        self._history = choose_history(connection)
+
+    def _require_counting(self) -> None:
+        shown = execute(self._connection, "SHOW GLOBAL VARIABLES LIKE 'performance_schema'")
+        if [value for _, value in shown] != ["ON"]:
+            raise PlimsollError(
+                f"{self._server}: performance_schema is off, so statements are not counted: the"
+                " server has to be started with performance_schema=ON"
+            )
 
     def look(self) -> Look:
         """Read all statement statistics of the target's database, without our own queries."""
@@ -129,7 +171,10 @@ class MySqlStatements:
         status = self._status()
         executed = 0 if self._counts_prepared else status.get("Com_stmt_execute", 0)
         missed = status.get("Innodb_buffer_pool_reads")
-        return Look(time.time(), counted, int(unknown) + executed, missed)
+        history = None
+        if self._history is not None:
+            history = read_history(self._connection, self._history, self._database)
+        return Look(time.time(), counted, int(unknown) + executed, missed, history)
 
     def _status(self) -> dict[str, int]:
         rows = execute(
@@ -174,14 +219,6 @@ class MySqlStatements:
             found |= {str(kind): str(text) for kind, text in rows if text is not None}
         return found
 
-    def table_names(self) -> list[str]:
-        """List the tables of the target's database."""
-        return [str(name) for (name,) in execute(self._connection, _TABLES, (self._database,))]
-
-    def tables(self, names: Iterable[str]) -> list[TableSeen]:
-        """Describe the given tables."""
-        return [describe_table(self._connection, self._database, name) for name in names]
-
     def pool_pages(self) -> int | None:
         """Return how many data pages the buffer pool holds; None if it is not full."""
         status = self._status()
@@ -195,9 +232,12 @@ class MySqlStatements:
 
     def notes(self) -> tuple[str, ...]:
         """Return notes on how the server counts, for the reader."""
-        if self._counts_prepared:
-            return ("prepared statements are counted while they are open: closed ones lack",)
-        return (_NOT_COUNTED,)
+        prepared = (
+            "prepared statements are counted while they are open: closed ones lack"
+            if self._counts_prepared
+            else _NOT_COUNTED
+        )
+        return (prepared,) if self._history is not None else (prepared, NOT_KEPT)
 
 
 @contextmanager
@@ -211,3 +251,16 @@ def open_mysql_reader(target: EngineTarget) -> Iterator[MySqlStatements]:
     with use_connection(connect(beside)) as connection:
         require_database(connection, target.database)
         yield MySqlStatements(connection, target.database)
+
+
+@contextmanager
+def open_mysql_tables(target: EngineTarget) -> Iterator[MySqlTables]:
+    """Connect to a server to read a database's tables; it need not count statements.
+
+    Raises:
+        PlimsollError: The server is unreachable or refuses.
+    """
+    beside = target.model_copy(update={"database": ELSEWHERE})
+    with use_connection(connect(beside)) as connection:
+        require_database(connection, target.database)
+        yield MySqlTables(connection, target.database)

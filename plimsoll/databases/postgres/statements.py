@@ -64,25 +64,21 @@ SELECT c.relname, i.indisprimary, i.indisunique, a.attname, COALESCE(k.option & 
  WHERE i.indrelid = $1::regclass AND i.indisvalid
  ORDER BY c.relname, k.place
 """
+_LOG_SETTINGS = """
+SELECT name, setting FROM pg_settings WHERE name IN ('log_min_duration_statement',
+  'log_min_duration_sample', 'log_statement_sample_rate', 'log_transaction_sample_rate')
+"""
 _NUMBERS = ("smallint", "integer", "bigint")
 
 
-class PostgresStatements:
-    """Reads a server's statement statistics through one connection."""
+class PostgresTables:
+    """Reads a database's tables through one connection."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._server = read_version(connection)
         execute(connection, "SET default_transaction_read_only = on")
         execute(connection, f"SET statement_timeout = {PATIENCE_S * 1000}")
-        try:
-            ((since,),) = execute(connection, _HAS_SINCE)
-        except PlimsollError:
-            raise PlimsollError(
-                f"{self._server}: pg_stat_statements is not there: shared_preload_libraries has to"
-                " name it, and CREATE EXTENSION pg_stat_statements makes it in this database"
-            ) from None
-        self._order = "EXTRACT(EPOCH FROM MIN(stats_since))::float8" if since else "0::float8"
 
     def server(self) -> str:
         """Return the server's product and version, as it reports them."""
@@ -93,45 +89,6 @@ class PostgresStatements:
         ((name,),) = execute(self._connection, "SELECT current_schema()")
         return str(name)
 
-    def look(self) -> Look:
-        """Read all statement statistics of the target's database."""
-        counted: dict[str, Counted] = {}
-        offset = 0
-        while True:
-            sql = _COUNTED.format(order=self._order, offset=offset)
-            rows = execute(self._connection, sql)
-            for kind, calls, time_us, met, order in rows:
-                counted[str(kind)] = Counted(
-                    int(calls), int(time_us), int(met), None, int(met), float(order)
-                )
-            if len(rows) < _AT_ONCE:
-                return Look(time.time(), counted)
-            offset += _AT_ONCE
-
-    def texts(self, kinds: Iterable[str]) -> dict[str, str]:
-        """Read the texts of the given kinds of statements.
-
-        Those of other users are hidden without the necessary privilege.
-
-        Raises:
-            PlimsollError: All of them are hidden.
-        """
-        wanted = list(kinds)
-        found: dict[str, str] = {}
-        for start in range(0, len(wanted), _TEXTS_AT_ONCE):
-            numbers = ", ".join(str(int(kind)) for kind in wanted[start : start + _TEXTS_AT_ONCE])
-            sql = (
-                f"SELECT queryid::text, MIN(LEFT(query, {TEXT_MOST})) FROM pg_stat_statements"  # noqa: S608 - numbers
-                f" WHERE queryid IN ({numbers}) AND query NOT LIKE '%{OURS}%' GROUP BY queryid"
-            )
-            found |= {str(kind): str(text) for kind, text in execute(self._connection, sql)}
-        hidden = [text for text in found.values() if text == "<insufficient privilege>"]
-        if hidden and len(hidden) == len(found):
-            raise PlimsollError(
-                f"{self._server}: the user may not read others' statements: GRANT pg_read_all_stats"
-            )
-        return found
-
     def table_names(self) -> list[str]:
         """List the tables of the first schema of the user's search path."""
         return [str(name) for (name,) in execute(self._connection, _TABLES)]
@@ -140,12 +97,17 @@ class PostgresStatements:
         """Describe the given tables."""
         return [self._table(name) for name in names]
 
-    def pool_pages(self) -> None:
-        """Return None: PostgreSQL also uses the operating system's cache, of unknown size."""
+    def log_settings(self) -> dict[str, str]:
+        """Return the server's settings of its log, by name."""
+        rows = execute(self._connection, _LOG_SETTINGS)
+        return {str(name): str(value) for name, value in rows}
 
-    def notes(self) -> tuple[str, ...]:
-        """Return notes on how the server counts, for the reader."""
-        return ("PostgreSQL tells how many rows a statement gave, and not how many it read",)
+    def statements_per_second(self) -> None:
+        """Return None: PostgreSQL counts transactions."""
+
+    def next_numbers(self) -> dict[str, int]:
+        """Return nothing: pg_dump -s leaves the state of sequences out."""
+        return {}
 
     def _table(self, name: str) -> TableSeen:
         ((rows,),) = execute(
@@ -208,6 +170,67 @@ class PostgresStatements:
         )
 
 
+class PostgresStatements(PostgresTables):
+    """Reads a server's statement statistics as well."""
+
+    def __init__(self, connection: Connection) -> None:
+        super().__init__(connection)
+        try:
+            ((since,),) = execute(connection, _HAS_SINCE)
+        except PlimsollError:
+            raise PlimsollError(
+                f"{self._server}: pg_stat_statements is not there: shared_preload_libraries has to"
+                " name it, and CREATE EXTENSION pg_stat_statements makes it in this database"
+            ) from None
+        self._order = "EXTRACT(EPOCH FROM MIN(stats_since))::float8" if since else "0::float8"
+
+    def look(self) -> Look:
+        """Read all statement statistics of the target's database."""
+        counted: dict[str, Counted] = {}
+        offset = 0
+        while True:
+            sql = _COUNTED.format(order=self._order, offset=offset)
+            rows = execute(self._connection, sql)
+            for kind, calls, time_us, met, order in rows:
+                counted[str(kind)] = Counted(
+                    int(calls), int(time_us), int(met), None, int(met), float(order)
+                )
+            if len(rows) < _AT_ONCE:
+                return Look(time.time(), counted)
+            offset += _AT_ONCE
+
+    def texts(self, kinds: Iterable[str]) -> dict[str, str]:
+        """Read the texts of the given kinds of statements.
+
+        Those of other users are hidden without the necessary privilege.
+
+        Raises:
+            PlimsollError: All of them are hidden.
+        """
+        wanted = list(kinds)
+        found: dict[str, str] = {}
+        for start in range(0, len(wanted), _TEXTS_AT_ONCE):
+            numbers = ", ".join(str(int(kind)) for kind in wanted[start : start + _TEXTS_AT_ONCE])
+            sql = (
+                f"SELECT queryid::text, MIN(LEFT(query, {TEXT_MOST})) FROM pg_stat_statements"  # noqa: S608 - numbers
+                f" WHERE queryid IN ({numbers}) AND query NOT LIKE '%{OURS}%' GROUP BY queryid"
+            )
+            found |= {str(kind): str(text) for kind, text in execute(self._connection, sql)}
+        hidden = [text for text in found.values() if text == "<insufficient privilege>"]
+        if hidden and len(hidden) == len(found):
+            raise PlimsollError(
+                f"{self._server}: the user may not read others' statements: GRANT pg_read_all_stats"
+            )
+        return found
+
+    def pool_pages(self) -> None:
+        """Return None: PostgreSQL also uses the operating system's cache, of unknown size."""
+
+    def notes(self) -> tuple[str, ...]:
+        """Return notes on how the server counts, for the reader."""
+        return ("PostgreSQL tells how many rows a statement gave, and not how many it read",)
+
+
 def _count_distinct(told: float | None, rows: int) -> int | None:
     """Convert `n_distinct`: below 0 it is minus the share of the rows."""
     if told is None or not told:
@@ -231,3 +254,14 @@ def open_postgres_reader(target: EngineTarget) -> Iterator[PostgresStatements]:
     """
     with use_connection(connect(target)) as connection:
         yield PostgresStatements(connection)
+
+
+@contextmanager
+def open_postgres_tables(target: EngineTarget) -> Iterator[PostgresTables]:
+    """Connect to a server to read a database's tables; it need not count statements.
+
+    Raises:
+        PlimsollError: The server is unreachable or refuses.
+    """
+    with use_connection(connect(target)) as connection:
+        yield PostgresTables(connection)

@@ -9,7 +9,14 @@ from plimsoll.complaints import Complaint, Range
 from plimsoll.errors import UsageError
 from plimsoll.model.base import Model
 from plimsoll.model.judging.closing import Closing
-from plimsoll.model.judging.steps import CreditBucket, Statistic, Step
+from plimsoll.model.judging.steps import (
+    SOAK_MAX_S,
+    SOAK_WINDOW_MAX_S,
+    SOAK_WINDOW_MIN_S,
+    CreditBucket,
+    Statistic,
+    Step,
+)
 
 Verdict = Literal[
     "KNEE",  # a step failed after one passed
@@ -136,10 +143,16 @@ class Rules(Model):
         description="Maximum coefficient of variation (standard deviation / mean) of the"
         " repetitions; above it they are too noisy to decide.",
     )
-    soak_s: Annotated[float, Field(ge=0, le=21_600)] = Field(
+    soak_s: Annotated[float, Field(ge=0, le=SOAK_MAX_S)] = Field(
         0,
         description="Soak time in seconds: how long the load of the answer is held at the end, in"
-        " windows of at most 10 minutes, each second judged. 0 means no soak.",
+        " windows of at most `soak_window_s`, each second judged. 0 means no soak. A soak of"
+        " several windows is a relay of fleets, without a pause (docs/closing-steps.md#soak).",
+    )
+    soak_window_s: Annotated[float, Field(ge=SOAK_WINDOW_MIN_S, le=SOAK_WINDOW_MAX_S)] = Field(
+        SOAK_WINDOW_MAX_S,
+        description="Longest window of a soak in seconds. A soak that fails ends with the window"
+        " after the one that failed.",
     )
     audits_off: Audits = Field(frozenset(), description="Audits to skip.")
     confirmation: Confirmation | None = Field(

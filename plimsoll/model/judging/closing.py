@@ -64,6 +64,19 @@ class OpenLoop(Model):
     detail: str
 
 
+class SoakWindow(Model):
+    """One window of a soak, and how its fleet of clients followed the one before."""
+
+    step: int | None
+    clients: int | None
+    connections: int | None
+    throughput_ops_per_second: float | None
+    # Seconds without load since the window before; None for the first one, or if not known
+    gap_s: float | None
+    # Seconds for which its clients were there beside those of the window before, whose load it was
+    overlap_s: float | None
+
+
 class Soak(Model):
     """Whether the target sustained the answer's load for `limits.soak_s`."""
 
@@ -78,6 +91,11 @@ class Soak(Model):
     throughput_ops_per_second: float | None  # median of the windows
     reasons: tuple[str, ...]  # why it failed
     detail: str
+    windows: tuple[SoakWindow, ...] = ()  # in order; empty in an older result
+    # Seconds without load between the windows, in all; None if not known
+    gap_s: float | None = None
+    # Longest time for which two fleets were there, of which one sent the load; None if never
+    overlap_max_s: float | None = None
 
 
 class BackgroundCost(Model):

@@ -48,6 +48,8 @@ CLOSING: frozenset[Purpose] = frozenset(
     }
 )
 SOAK_WINDOW_MAX_S = 600  # the longest window of one step; a longer soak takes several
+SOAK_WINDOW_MIN_S = 30
+SOAK_MAX_S = 86_400  # the longest time limit of a run
 
 Amount = Annotated[float, Field(ge=0)]
 Count = Annotated[int, Field(ge=0)]
@@ -170,6 +172,11 @@ class Step(Model):
     spans: tuple[Span, ...] = ()  # soak only
     # Soak only: the longest time in which almost no operation succeeded; None if unknown
     stall_s: Amount | None = None
+    # Soak only: when the first of its clients was called, when its load began and when it ended;
+    # None if no client ran, or in an older result
+    called_epoch_ms: Count | None = None
+    load_start_epoch_ms: Count | None = None
+    load_end_epoch_ms: Count | None = None
     trend: Trend | None = None  # None if unknown, or too few seconds
     credits: tuple[CreditUse, ...] | None = None  # None if unknown
     # Write debt in the window; None if it cannot be read, or in an older result

@@ -3,13 +3,16 @@
 import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from typing import Literal, cast
+from typing import Annotated, Literal, cast
+
+from pydantic import AfterValidator
 
 from plimsoll.complaints import Complaint, complain_of_unknown
 from plimsoll.errors import UsageError
 from plimsoll.model.base import Model
 from plimsoll.model.judging.steps import Statistic
 from plimsoll.model.request.quantities import NO_LATENCY, read_latency_us
+from plimsoll.words import escape_controls
 
 Answer = Literal["met", "not met", "no answer"]
 
@@ -75,12 +78,16 @@ class BaselineRule:
 Rule = CapacityRule | LatencyRule | BaselineRule
 
 
+# A rule may name a file, whose name may hold anything.
+_Shown = Annotated[str, AfterValidator(escape_controls)]
+
+
 class Expectation(Model):
     """The outcome of a rule."""
 
-    rule: str
+    rule: _Shown
     answer: Answer
-    because: str  # the figures that decide it, or what is missing
+    because: _Shown  # the figures that decide it, or what is missing
 
 
 def parse_rule(text: str) -> Rule:

@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 from plimsoll.errors import UsageError
 from plimsoll.model.base import Model
 from plimsoll.model.engine.asked import POLL_MOST_US, LoadOrder
-from plimsoll.model.timings import AWS_TIMINGS
+from plimsoll.model.timings import AWS_TIMINGS, CHILDREN_MOST
 
 SECONDS_OF_A_CLIENT = 900  # the longest run time of a Lambda function
 # Reserved for the start, the barrier and writing results, with up to 5,000 clients
@@ -28,6 +28,22 @@ def longest_load_s(clients: int) -> float:
     """
     left_s = SECONDS_OF_A_CLIENT - ENDING_S - AWS_TIMINGS.lead_s(clients)
     return min(LOAD_MAX_S, left_s)
+
+
+# A relay's clients are called so much earlier than other steps': the state machine waits by the
+# second
+RELAY_EARLY_S = 2
+# Two fleets of a relay, and an execution each that reads counters and judges windows
+RELAY_CLIENTS_MOST = (CHILDREN_MOST - 2) // 2
+
+
+def shortest_relay_window_s(clients: int) -> float:
+    """Return the shortest window of a relay, in seconds.
+
+    A lane of clients runs every other window. Between two, its last operations end, and its next
+    clients start and connect.
+    """
+    return ENDING_S + RELAY_EARLY_S + AWS_TIMINGS.lead_s(clients)
 
 
 class WorkloadChoice(Model):

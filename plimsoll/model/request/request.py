@@ -17,12 +17,18 @@ from plimsoll.model.aws.volumes import FaultPlan, Volume, limits
 from plimsoll.model.base import Model
 from plimsoll.model.clouds.volume_rules import BUFFER_POOL_EXTENSION
 from plimsoll.model.judging.capacity import Rules
-from plimsoll.model.judging.steps import SOAK_WINDOW_MAX_S
 from plimsoll.model.request.background import Background, require_possible_backgrounds
 from plimsoll.model.request.cassandra_target import CassandraTarget
 from plimsoll.model.request.endpoint_target import EndpointTarget
 from plimsoll.model.request.expectations import parse_rule
-from plimsoll.model.request.load_request import Load, Preparation, WorkloadChoice, longest_load_s
+from plimsoll.model.request.load_request import (
+    RELAY_CLIENTS_MOST,
+    Load,
+    Preparation,
+    WorkloadChoice,
+    longest_load_s,
+    shortest_relay_window_s,
+)
 from plimsoll.model.request.phases import Phase, require_different_names
 from plimsoll.model.request.rds_target import AuroraTarget, RdsTarget
 from plimsoll.model.request.search_request import RateSearch, Search, max_clients
@@ -164,8 +170,11 @@ class Request(Model):
         soak_s, path = self.limits.soak_s, ("limits", "soak_s")
         if not soak_s:
             return self
-        count = math.ceil(soak_s / SOAK_WINDOW_MAX_S)
-        most_s = longest_load_s(max_clients(self.search) + self.clients_beside)
+        count = self._soak_windows
+        clients = max_clients(self.search) + self.clients_beside
+        if count > 1:
+            self._require_possible_relay(soak_s / count, clients)
+        most_s = longest_load_s(clients)
         if self.load.warmup_s + soak_s / count > most_s:
             problem = (
                 f"is {words.plural(count, 'window')} of {soak_s / count:g} s, each after"
@@ -175,9 +184,34 @@ class Request(Model):
             raise UsageError(Complaint(path, problem, soak_s))
         if self.search.probes_max <= count:
             problem = f"takes {count} steps of search.probes_max = {self.search.probes_max}"
-            allowed = Range(most=SOAK_WINDOW_MAX_S * (self.search.probes_max - 1))
+            allowed = Range(most=self.limits.soak_window_s * (self.search.probes_max - 1))
             raise UsageError(Complaint(path, problem, soak_s, allowed))
+        if soak_s + self.load.warmup_s > self.time_limit_s:
+            problem = f"does not fit into time_limit_s = {self.time_limit_s}, after the search"
+            raise UsageError(Complaint(path, problem, soak_s))
         return self
+
+    @property
+    def _soak_windows(self) -> int:
+        """Number of windows of the soak; 0 without one."""
+        return math.ceil(self.limits.soak_s / self.limits.soak_window_s)
+
+    def _require_possible_relay(self, window_s: float, clients: int) -> None:
+        """Refuse windows whose fleets cannot follow each other without a pause."""
+        if clients > RELAY_CLIENTS_MOST:
+            problem = (
+                f"in several windows has two fleets at a time, of {RELAY_CLIENTS_MOST:,} clients at"
+                f" most, and the search allows {clients:,}: lower those"
+            )
+            raise UsageError(Complaint(("limits", "soak_s"), problem, self.limits.soak_s))
+        least_s = shortest_relay_window_s(clients)
+        if window_s < least_s:
+            problem = (
+                f"makes windows of {window_s:g} s; the next fleet of up to {clients:,} clients"
+                f" needs {least_s:g} s to follow without a pause"
+            )
+            path = ("limits", "soak_window_s")
+            raise UsageError(Complaint(path, problem, self.limits.soak_window_s))
 
     @model_validator(mode="after")
     def _background_is_met(self) -> Self:
@@ -191,6 +225,12 @@ class Request(Model):
     def clients_beside(self) -> int:
         """Clients of the background in each step."""
         return sum(background.clients for background in self.background)
+
+    @property
+    def clients_at_once(self) -> int:
+        """The highest number of clients of a step; of a soak in several windows, of two fleets."""
+        clients = max_clients(self.search) + self.clients_beside
+        return clients * 2 if self._soak_windows > 1 else clients
 
     @property
     def steps_beside(self) -> int:
@@ -245,7 +285,7 @@ class Request(Model):
         if isinstance(self.search, RateSearch):
             problem = "compares throughput, which a rate fixes: use `steps` or `ramp`"
             raise UsageError(Complaint(("toggle",), problem))
-        soaked = math.ceil(self.limits.soak_s / SOAK_WINDOW_MAX_S)
+        soaked = self._soak_windows
         if self.search.probes_max <= self.toggle.steps + soaked:
             problem = f"take {self.toggle.steps} steps of search.probes_max"
             allowed = Range(most=(self.search.probes_max - 1 - soaked) // 2)

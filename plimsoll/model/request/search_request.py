@@ -171,6 +171,9 @@ class NextStep(Model):
     # Whether to wait until the target has recovered from the overload of the previous step
     recover_first: bool = False
     why: str  # one line for the reader
+    # Why each further step at the same load follows without a pause, as those of a soak do. A
+    # driver that cannot do so asks anew after each step.
+    then: tuple[str, ...] = ()
 
 
 class Done(Model):

@@ -51,6 +51,17 @@ class UnfinishedWork(Model):
     left: int | None = None
 
 
+class Relay(Model):
+    """A step's place in a relay: windows of one load whose fleets follow each other.
+
+    Each fleet waits at its barrier before the one before it ends, so the load never pauses.
+    """
+
+    first: Annotated[int, Field(ge=1)]  # number of its first step
+    last: Annotated[int, Field(ge=1)]
+    called_at_epoch_ms: int  # when this step's clients are called
+
+
 class StepPlan(Model):
     """One step, the same for all of its clients: `steps/<index>/plan.json`."""
 
@@ -88,6 +99,7 @@ class StepPlan(Model):
     sequence_from: Annotated[int, Field(ge=0)] = 0  # phase only: first record of its part
     # Background work that runs beside it, with its own clients
     background: tuple[BackgroundLoad, ...] = ()
+    relay: Relay | None = None  # None if the target has no load before it and after it
 
     @property
     def clients_in_all(self) -> int:

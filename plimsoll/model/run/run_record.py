@@ -193,6 +193,8 @@ class RunRecord(Model):
     restores: Restored | None = None
     preconditioned: str | None = None  # the unmeasured load so far, in words
     step: int | None = None  # the running step, or the last finished one
+    # Last step of the relay in progress, if it ends before its planned end; None if it does not
+    relay_until: int | None = None
     steps_finished: int = 0
     turn: Turn | None = None  # only for a run whose steps alternate with those of another run
     # Since when it is ready to measure and waits for the other run

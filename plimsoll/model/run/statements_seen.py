@@ -20,6 +20,32 @@ class Digest(Model):
     rows_examined: Count | None = None
     rows_affected: Count | None = None
     order: float = 0.0  # sort key: a statement first seen earlier has a smaller one
+    within: Count | None = None  # calls within transactions; None if the source does not tell
+    # Means over the calls whose values the source has: values of each list after IN, or rows of an
+    # INSERT; LIMIT; and width of a range of integers
+    listed: tuple[Annotated[float, Field(ge=0)], ...] = ()
+    limit: Annotated[float, Field(ge=0)] | None = None
+    span: Annotated[float, Field(ge=0)] | None = None
+
+
+class TransactionSeen(Model):
+    """All transactions that sent the same statements equally often."""
+
+    calls: Count
+    # Index of a digest and its repetitions, in the order of the first calls
+    statements: tuple[tuple[Count, Annotated[int, Field(ge=1)]], ...]
+
+
+class KeysSeen(Model):
+    """How unevenly the first value that a statement compares with `=` was drawn.
+
+    `same` estimates the chance that two calls have the same value. No value is kept.
+    """
+
+    digest: Count  # index of the statement
+    calls: Count
+    distinct: Count  # an estimate
+    same: Annotated[float, Field(ge=0, le=1)]
 
 
 class ColumnSeen(Model):
@@ -70,9 +96,15 @@ class StatementsSeen(Model):
     database: str
     interval_s: float | None  # None if it began when the counters were last reset
     digests: tuple[Digest, ...]
+    counted_by: str = ""  # where the counts are from; empty for the server's own statistics
+    busiest_minute: Count | None = None  # calls in the minute with the most; None if not known
     pool_pages: Count | None = None  # data pages in the buffer pool; None if it is not full
     pages_missed: Count | None = None  # page reads from storage in the interval
     # Calls of statements that the server could not record for lack of space
     calls_unknown: Count = 0
+    transactions: tuple[TransactionSeen, ...] = ()
+    # What tells which statements were sent together; None if nothing does
+    transactions_by: str | None = None
+    keys: tuple[KeysSeen, ...] = ()
     tables: tuple[TableSeen, ...]
     notes: tuple[str, ...] = ()  # remarks for the reader

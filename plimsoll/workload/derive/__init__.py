@@ -1,6 +1,6 @@
 """Deriving a workload from a server's statement statistics.
 
 `derived` does the whole: it reads statements (`reading`), guesses their values from the tables
-(`columns`, `binds`), reassembles transactions by counts (`grouping`) and writes a workload
-(`document`), which is then checked like any other.
+(`columns`, `binds`), makes operations of the transactions that were seen (`grouping`) and writes a
+workload (`document`), which is then checked like any other.
 """

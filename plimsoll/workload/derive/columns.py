@@ -114,11 +114,13 @@ def find_row_numbers(table: TableSeen) -> tuple[int, int]:
     and highest value give the count.
     """
     column = single_key_column(table)
+    # A 0 that is inserted into an AUTO_INCREMENT column becomes another number.
+    least = 1 if column is not None and column.auto_increment else 0
     if column is None or column.lowest is None or column.highest is None or column.lowest < 0:
-        return 0, max(table.rows, 1)
+        return least, max(table.rows, 1)
     span = column.highest - column.lowest + 1
     rows = span if span <= 2 * table.rows else max(table.rows, 1)
-    return column.lowest, rows
+    return max(column.lowest, least), rows
 
 
 def fill_columns(table: TableSeen, *, prefixes: bool) -> dict[str, Filled]:

@@ -2,18 +2,19 @@
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 from plimsoll import words
 from plimsoll.complaints import complain_of_unknown
 from plimsoll.errors import UsageError
 from plimsoll.model.databases import protocol_facts
-from plimsoll.model.run.statements_seen import StatementsSeen
-from plimsoll.workload.derive.grouping import Part, find_transaction
+from plimsoll.model.run.statements_seen import Digest, StatementsSeen
+from plimsoll.workload.derive.grouping import Group, group_transactions
 from plimsoll.workload.derive.making import (
     Maker,
     Text,
     Trial,
+    find_key_skew,
     find_pool,
     find_replaced_rows,
     make_parameters,
@@ -35,6 +36,9 @@ from plimsoll.workload.library import parse_workload
 from plimsoll.workload.operations import MAX_OPERATIONS
 
 TRANSACTION = "transaction"
+APART_LEAST = 0.005  # share of a statement's calls outside transactions that makes an operation
+
+Transactions = Literal["none", "seen"]
 
 
 @dataclass(frozen=True)
@@ -97,6 +101,7 @@ def derive(
     writes: bool = False,
     only: Collection[str] = (),
     trial: Trial | None = None,
+    transactions: Transactions = "seen",
 ) -> Derived:
     """Derive a workload from statement statistics.
 
@@ -107,6 +112,8 @@ def derive(
         only: The tables of interest; empty for all.
         trial: A server that tries each statement, which is left out if it is refused; None to try
             none.
+        transactions: Whether transactions that were seen become operations; with `none` each
+            statement is an operation by itself.
 
     Raises:
         UsageError: A table does not exist, or no statement can be used.
@@ -122,8 +129,11 @@ def derive(
     known = describe_tables(tables, [one.shape for one in found.taken])
     taken = merge_statements(found.taken, known)
     maker = Maker(seen.protocol, known, usual_rows(taken), trial)
-    sent = sorted(_filter_sendable(taken, found, maker), key=lambda one: -one.digest.time_s)
-    made = _make_operations(sent, found, maker)
+    sent = sorted(
+        _filter_sendable(taken, found, maker),
+        key=lambda one: (-one.digest.time_s, -one.digest.calls),
+    )
+    made = _make_operations(sent, found, maker, seen if transactions == "seen" else None)
     if not made.done:
         raise UsageError(_explain_no_statement(seen, found))
     document, notes = _write_document(seen, found, maker, made)
@@ -141,6 +151,11 @@ def derive(
         + sum(one.time_s for one in found.left_out)
         + sum(one.time_s for one in sent_digests),
     )
+
+
+def _heaviest_first(one: Taken) -> tuple[float, int]:
+    """Sort statements by their time in the server, then by their calls."""
+    return -one.digest.time_s, -one.digest.calls
 
 
 def _filter_sendable(taken: Sequence[Taken], found: Sorted, maker: Maker) -> Iterator[Taken]:
@@ -162,55 +177,115 @@ class _Made:
     Attributes:
         operations: The operations as in a document, by name.
         done: The operations with their calls.
-        sent: The statements of these operations.
+        sent: The statements of these operations, each with its calls in one of them.
+        groups: The transactions among them.
     """
 
     operations: dict[str, dict[str, Any]] = field(default_factory=dict)
     done: list[DerivedOperation] = field(default_factory=list)
     sent: list[Taken] = field(default_factory=list)
+    groups: tuple[Group, ...] = ()
 
 
-def _make_operations(sent: Sequence[Taken], found: Sorted, maker: Maker) -> _Made:
-    """Turn statements into operations, and record those beyond the limit."""
-    made = _Made()
-    parts = _find_transaction_parts(sent, found)
-    if parts:
-        operation, texts = maker.transaction(sent, sorted(parts, key=_first_seen_key(sent)))
-        made.operations[TRANSACTION] = operation
-        made.sent = [sent[part.index] for part in parts]
-        time_s = found.controls_s + sum(one.digest.time_s for one in made.sent)
-        made.done.append(DerivedOperation(TRANSACTION, found.commits, time_s, texts))
-    within = {part.index for part in parts}
-    for one in (one for index, one in enumerate(sent) if index not in within):
+def _make_operations(
+    sent: Sequence[Taken], found: Sorted, maker: Maker, seen: StatementsSeen | None
+) -> _Made:
+    """Turn statements into operations, and record those beyond the limit.
+
+    Args:
+        sent: The statements that can be sent.
+        found: The sorted statements.
+        maker: The writer of operations.
+        seen: The statistics with the transactions that were seen; None to make none.
+    """
+    groups = _find_groups(sent, seen) if seen else ()
+    within = _count_within(sent, groups, seen) if seen else [0.0] * len(sent)
+    made = _Made(groups=groups)
+    ended = sum(group.calls for group in groups)
+    for number, group in enumerate(groups, start=1):
+        name = TRANSACTION if number == 1 else f"{TRANSACTION}_{number}"
+        made.operations[name], texts = maker.transaction(sent, group.parts)
+        portions = [
+            _take_portion(
+                sent[index], within[index] * calls / sum(one.sent.get(index, 0) for one in groups)
+            )
+            for index, calls in group.sent.items()
+        ]
+        time_s = found.controls_s * group.calls / ended
+        time_s += sum(one.digest.time_s for one in portions)
+        made.done.append(DerivedOperation(name, group.calls, time_s, texts))
+        made.sent += portions
+    for one, inside in zip(sent, within, strict=True):
+        if inside >= one.digest.calls:
+            continue
+        apart = _take_portion(one, one.digest.calls - inside) if inside else one
         problem = one.unless_replaced
         if len(made.operations) == MAX_OPERATIONS:
             problem = f"{MAX_OPERATIONS} operations take more time"
         if problem:
-            found.left_out.append(describe_left_out(one.digest, _show_statement(one), problem))
+            found.left_out.append(describe_left_out(apart.digest, _show_statement(one), problem))
             continue
         chosen = name_operation(one.shape, maker.known, made.operations)
         made.operations[chosen], texts = maker.single(one)
-        made.done.append(DerivedOperation(chosen, one.digest.calls, one.digest.time_s, texts))
-        made.sent.append(one)
+        made.done.append(DerivedOperation(chosen, apart.digest.calls, apart.digest.time_s, texts))
+        made.sent.append(apart)
     return made
 
 
-def _find_transaction_parts(sent: Sequence[Taken], found: Sorted) -> tuple[Part, ...]:
-    """Return the statements of a transaction that can be sent in one."""
-    parts = find_transaction([one.digest.calls for one in sent], found.commits)
-    replaced = find_replaced_rows(sent, parts)
-    return tuple(
-        part for part in parts if part.index in replaced or not sent[part.index].unless_replaced
+def _find_groups(sent: Sequence[Taken], seen: StatementsSeen) -> tuple[Group, ...]:
+    """Return the transactions that were seen, of the statements that can be sent in them."""
+    places = {member: index for index, one in enumerate(sent) for member in one.members}
+    groups = []
+    for group in group_transactions(seen.transactions, places):
+        replaced = find_replaced_rows(sent, group.parts)
+        parts = tuple(
+            part
+            for part in group.parts
+            if part.index in replaced or not sent[part.index].unless_replaced
+        )
+        if parts:
+            kept = {part.index: group.sent[part.index] for part in parts}
+            groups.append(Group(group.calls, parts, kept))
+    return tuple(groups)
+
+
+def _count_within(
+    sent: Sequence[Taken], groups: Sequence[Group], seen: StatementsSeen
+) -> list[float]:
+    """Return how many calls of each statement are those of the transactions that are operations."""
+    whole = [0] * len(sent)
+    places = {member: index for index, one in enumerate(sent) for member in one.members}
+    for transaction in seen.transactions:
+        for digest, times in transaction.statements:
+            if digest in places:
+                whole[places[digest]] += times * transaction.calls
+    within: list[float] = []
+    for index, one in enumerate(sent):
+        kept, calls = sum(group.sent.get(index, 0) for group in groups), one.digest.calls
+        inside = (
+            kept if one.digest.within is None else one.digest.within * kept / (whole[index] or 1)
+        )
+        within.append(calls if inside >= calls * (1 - APART_LEAST) else inside)
+    return within
+
+
+def _take_portion(one: Taken, calls: float) -> Taken:
+    """Return a statement with a portion of its calls, and of all that they did."""
+    share = calls / one.digest.calls if one.digest.calls else 0.0
+
+    def part(count: int | None) -> int | None:
+        return None if count is None else round(count * share)
+
+    digest: Digest = one.digest.model_copy(
+        update={
+            "calls": round(calls),
+            "time_s": one.digest.time_s * share,
+            "rows_sent": part(one.digest.rows_sent),
+            "rows_examined": part(one.digest.rows_examined),
+            "rows_affected": part(one.digest.rows_affected),
+        }
     )
-
-
-def _first_seen_key(sent: Sequence[Taken]) -> Any:
-    """Sort a transaction's statements by first occurrence, reads before writes."""
-
-    def key(part: Part) -> tuple[float, bool]:
-        return sent[part.index].digest.order, sent[part.index].shape.writes
-
-    return key
+    return replace(one, digest=digest)
 
 
 def _write_document(
@@ -224,12 +299,17 @@ def _write_document(
     used = sorted({table for one in sent for table in one.shape.tables})
     known = [maker.known[table] for table in used]
     tables, records = write_tables(known)
-    transaction = TRANSACTION if TRANSACTION in operations else None
     pool = find_pool(seen, sent)
     constant = estimate_zipfian_constant(pool) if pool else None
-    notes = write_notes(
-        seen, found, known, transaction, [_describe_skew(pool, constant), *maker.guesses]
-    )
+    drawn = _describe_skew(pool, constant)
+    if (by_keys := find_key_skew(seen, sent, maker.known)) is not None:
+        constant, calls = by_keys
+        how = f"by zipfian(constant={constant:g})" if constant else "alike"
+        drawn = (
+            f"rows are asked for {how}: with that as many of {calls:,} calls have a key of another"
+            " call as in the log"
+        )
+    notes = write_notes(seen, found, known, made.groups, [drawn, *maker.guesses])
     if maker.untried is not None:
         notes = (*notes, f"the statements were not tried on the server: {maker.untried}")
     heaviest_first = sorted(operations.items(), key=lambda item: -float(item[1]["weight"]))

@@ -1,17 +1,19 @@
-"""Reassembles transactions from statement counts: digests do not say which went together.
+"""Transactions as they were seen: which statements were sent together, and how often.
 
-If a statement's calls are an integer multiple of the COMMITs, it is assumed to be a part of every
-transaction, that many times. This is a guess: two alternating kinds of transactions may look like
-one. Other statements become operations of their own.
+Only evidence groups statements: a session's own order of them, in a log or in the server's history
+of its threads. Ratios of counts are none: half of all autocommit reads are a whole multiple of the
+COMMITs by chance.
 """
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-COMMITS_LEAST = 100  # with fewer, a ratio says nothing
-SLACK = 0.02  # tolerance, relative to the integer
-UNDER_WAY = 8  # transactions in progress at each reading, whose statements are counted in part
-SLACK_MOST = 0.25  # largest tolerance: a larger ratio always has an integer nearby
+from plimsoll.model.run.statements_seen import TransactionSeen
+
+KINDS_MOST = 20  # kinds of transactions that become operations, the most frequent first
+# Kinds that differ only in how often a statement is repeated: beyond so many, means stand for them.
+VARIANTS_MOST = 4
 REPEAT_MOST = 1000
 
 
@@ -23,25 +25,56 @@ class Part:
     repeat: int
 
 
-def find_transaction(calls: Sequence[int], commits: int) -> tuple[Part, ...]:
-    """Return the statements of a transaction.
+@dataclass(frozen=True)
+class Group:
+    """A kind of transaction.
+
+    Attributes:
+        calls: The number of transactions.
+        parts: The statements, in the order of their first call.
+        sent: The number of calls of each statement in all of these transactions, by its index.
+    """
+
+    calls: int
+    parts: tuple[Part, ...]
+    sent: Mapping[int, int]
+
+
+def group_transactions(
+    seen: Iterable[TransactionSeen], places: Mapping[int, int]
+) -> tuple[Group, ...]:
+    """Return the kinds of transactions, the most frequent first.
 
     Args:
-        calls: The number of calls of each statement.
-        commits: The number of transactions that ended.
-
-    Returns:
-        The parts; empty if there are too few commits, or no statement fits.
+        seen: The transactions, with the indexes of digests.
+        places: The index of the statement that each digest became; one that is not sent lacks.
     """
-    if commits < COMMITS_LEAST:
-        return ()
-    parts = (Part(index, _find_multiple(count, commits)) for index, count in enumerate(calls))
-    return tuple(part for part in parts if part.repeat)
+    kinds: Counter[tuple[tuple[int, int], ...]] = Counter()
+    for one in seen:
+        times: Counter[int] = Counter()
+        for digest, repeat in one.statements:
+            if digest in places:
+                times[places[digest]] += repeat
+        if times and one.calls:
+            kinds[tuple(times.items())] += one.calls
+    alike: dict[tuple[int, ...], list[Group]] = {}
+    for kind, calls in kinds.items():
+        parts = tuple(Part(index, min(repeat, REPEAT_MOST)) for index, repeat in kind)
+        sent = {index: repeat * calls for index, repeat in kind}
+        alike.setdefault(tuple(index for index, _ in kind), []).append(Group(calls, parts, sent))
+    merged = [
+        group
+        for same in alike.values()
+        for group in (same if len(same) <= VARIANTS_MOST else [_merge(same)])
+    ]
+    return tuple(sorted(merged, key=lambda one: -one.calls)[:KINDS_MOST])
 
 
-def _find_multiple(calls: int, commits: int) -> int:
-    """Return the integer near a ratio; 0 if there is none."""
-    ratio = calls / commits
-    whole = round(ratio)
-    slack = min((SLACK + UNDER_WAY / commits) * whole, SLACK_MOST)
-    return whole if 1 <= whole <= REPEAT_MOST and abs(ratio - whole) <= slack else 0
+def _merge(groups: Sequence[Group]) -> Group:
+    """Return one group for several with the same statements: each with its mean repetitions."""
+    calls = sum(one.calls for one in groups)
+    sent = {part.index: sum(one.sent[part.index] for one in groups) for part in groups[0].parts}
+    parts = tuple(
+        Part(index, max(1, min(round(total / calls), REPEAT_MOST))) for index, total in sent.items()
+    )
+    return Group(calls, parts, sent)

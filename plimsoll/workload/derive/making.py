@@ -18,7 +18,7 @@ from plimsoll.workload.derive.binds import Known, find_binds, rows_per_call
 from plimsoll.workload.derive.columns import find_row_numbers
 from plimsoll.workload.derive.grouping import Part
 from plimsoll.workload.derive.shapes import Shape
-from plimsoll.workload.derive.skew import Pool
+from plimsoll.workload.derive.skew import Pool, fit_zipfian_constant
 from plimsoll.workload.derive.statements import Taken
 from plimsoll.workload.derive.tables import write_tables
 from plimsoll.workload.names import Names
@@ -34,7 +34,7 @@ Text = tuple[str, int]  # text of a statement, and how often it is sent
 
 def make_parameters(distribution: str = "uniform") -> dict[str, Any]:
     """Return the parameters of a derived workload: the distribution of row accesses, a guess."""
-    about = "how rows are drawn: a guess, for digests do not tell"
+    about = "how rows are drawn: a guess"
     return {"distribution": {"about": about, "default": distribution, "kind": "distribution"}}
 
 
@@ -100,6 +100,9 @@ class Maker:
         if (why := self._find_lacking_index(one.shape)) is not None:
             return why
         for table in one.shape.tables:
+            seen = self.known[table].seen
+            if one.shape.verb != "INSERT" and seen.rows and not seen.primary_key:
+                return f"reads {table}, which has no primary key, so that its rows cannot be made"
             if self.known[table].name in self._checked.problems:
                 return self._checked.problems[self.known[table].name]
         try:
@@ -244,6 +247,29 @@ def find_pool(seen: StatementsSeen, taken: Sequence[Taken]) -> Pool | None:
     if not accesses or not rows:
         return None
     return Pool(seen.pool_pages, max(sum(pages), 1), rows, seen.pages_missed / accesses)
+
+
+def find_key_skew(
+    seen: StatementsSeen, sent: Sequence[Taken], known: Mapping[str, Known]
+) -> tuple[float, int] | None:
+    """Return the zipfian constant of the keys that rows are asked for by, and the calls of it.
+
+    It is the mean over all statements that compare a column of the key, by their calls; None if no
+    log tells their keys.
+    """
+    keys = {one.digest: one for one in seen.keys}
+    total, calls = 0.0, 0
+    for one in sent:
+        first = next((slot for slot in one.shape.slots if slot.role == "equal"), None)
+        if first is None or not known[first.table].columns[first.column].by_row:
+            continue
+        rows = find_row_numbers(known[first.table].seen)[1]
+        for member in set(one.members) & set(keys):
+            constant = fit_zipfian_constant(keys[member], rows)
+            if constant is not None:
+                total += constant * keys[member].calls
+                calls += keys[member].calls
+    return (round(total / calls, 3), calls) if calls else None
 
 
 def usual_rows(taken: Sequence[Taken]) -> float | None:

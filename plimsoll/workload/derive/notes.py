@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from plimsoll import words
 from plimsoll.model.run.statements_seen import StatementsSeen
 from plimsoll.workload.derive.binds import Known
+from plimsoll.workload.derive.grouping import Group
 from plimsoll.workload.derive.statements import Sorted
 
 _NAMED_MOST = 20  # columns
@@ -14,7 +15,7 @@ def write_notes(
     seen: StatementsSeen,
     found: Sorted,
     tables: Sequence[Known],
-    transaction: str | None,
+    groups: Sequence[Group],
     guesses: Iterable[str],
 ) -> tuple[str, ...]:
     """Return the notes, one sentence each.
@@ -23,16 +24,17 @@ def write_notes(
         seen: The statistics of the server.
         found: The sorted statements.
         tables: The tables of the workload.
-        transaction: The name of the reassembled operation; None if there is none.
+        groups: The transactions that are operations.
         guesses: The conclusions that are guesses.
     """
     time = "since its counting began"
     if seen.interval_s is not None:
         time = f"within {words.duration(seen.interval_s)}"
+    by = f"read from {seen.counted_by}" if seen.counted_by else f"counted by {seen.server}"
     notes = [
-        f"counted by {seen.server}, {time}",
+        f"{by}, {time}",
         *seen.notes,
-        *_note_transactions(found, transaction),
+        *_note_transactions(seen, found, groups),
         *(f"guessed: {guess}" for guess in guesses),
         *_note_tables(tables),
         *(
@@ -43,22 +45,28 @@ def write_notes(
     ]
     if seen.calls_unknown:
         unknown = words.plural(seen.calls_unknown, "call")
-        notes.append(f"the server did not tell apart {unknown} of further statements")
+        by = f"the {seen.counted_by}" if seen.counted_by else "the server"
+        notes.append(f"{by} did not tell apart {unknown} of further statements")
     return tuple(words.escape_controls(note) for note in notes)
 
 
-def _note_transactions(found: Sorted, transaction: str | None) -> list[str]:
+def _note_transactions(seen: StatementsSeen, found: Sorted, groups: Sequence[Group]) -> list[str]:
     commits = words.plural(found.commits, "COMMIT")
     notes = []
-    if transaction is not None:
-        notes.append(
-            f"guessed: `{transaction}` is made of all statements whose calls are a whole multiple"
-            f" of the {commits}, in the order in which they were first seen"
-        )
+    if groups:
+        kinds = words.plural(len(groups), "kind")
+        notes.append(f"transactions of {kinds}, as {seen.transactions_by} has them")
     elif found.commits:
+        why = (
+            f"none of them is whole in {seen.transactions_by}"
+            if seen.transactions_by and not seen.transactions
+            else "nothing tells which statements were sent together"
+            if not seen.transactions
+            else "as --transactions none asks"
+        )
         notes.append(
-            f"{commits} ended transactions that cannot be put together: no statement's calls are a"
-            " whole multiple of that; each statement is an operation by itself"
+            f"{commits} ended transactions, whose statements stand apart, each an operation with"
+            f" its own rate: {why}"
         )
     if found.rollbacks:
         notes.append(f"{words.plural(found.rollbacks, 'ROLLBACK')} left out")

@@ -15,9 +15,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
+from plimsoll.model.run.statements_seen import KeysSeen
+
 CONSTANT_MOST = 0.999  # largest constant of YCSB's zipfian
 LARGER_LEAST = 1.2  # smallest ratio of data to pool that allows a conclusion
 EVEN = 0.95  # from this share of the misses of uniform access on, access counts as uniform
+SCRAMBLED_ITEMS = 10_000_000_000  # of YCSB's ScrambledZipfianGenerator
+KEYS_LEAST = 1000  # calls whose keys tell a distribution
+NOISE = 4.0  # standard errors of the chance under uniform access that count as nothing
+SKETCH_NOISE = 0.05  # of a call: what the counters add, in three of their standard errors
 _BUCKETS = 200  # ranges of ranks, each slightly wider than the last
 _STEPS = 30  # bisection steps
 _CONSTANT_STEPS = 11
@@ -68,6 +74,33 @@ def estimate_zipfian_constant(pool: Pool) -> float | None:
     return round(high, 3)
 
 
+def fit_zipfian_constant(keys: KeysSeen, rows: int) -> float | None:
+    """Return the constant of YCSB's scrambled zipfian whose keys repeat as often as those seen.
+
+    The chance that two calls have the same key is the sum of the squared shares, which rises with
+    the constant. Uniform access has the chance `1 / rows`. The scrambled zipfian draws one of
+    `SCRAMBLED_ITEMS` and hashes it to a row, so that different items share one by chance too.
+
+    Returns:
+        The constant, `CONSTANT_MOST` for still more uneven access; 0 for uniform access; None with
+            fewer than `KEYS_LEAST` calls.
+    """
+    if keys.calls < KEYS_LEAST or rows < 2:
+        return None
+    error = NOISE * math.sqrt(2 / rows) / keys.calls + SKETCH_NOISE / keys.calls
+    if keys.same <= 1 / rows + error:
+        return 0.0
+    low, high = 0.0, CONSTANT_MOST
+    for _ in range(_CONSTANT_STEPS):
+        middle = (low + high) / 2
+        same = _Ranks(SCRAMBLED_ITEMS, middle).same
+        if same + (1 - same) / rows < keys.same:
+            low = middle
+        else:
+            high = middle
+    return round(high, 3)
+
+
 @dataclass(frozen=True)
 class _Ranks:
     """Rows by popularity, in buckets of ranks.
@@ -88,6 +121,11 @@ class _Ranks:
         weights = [(size, middle**-self.constant) for size, middle in sizes]
         total = sum(size * weight for size, weight in weights)
         return [(size, weight / total) for size, weight in weights]
+
+    @property
+    def same(self) -> float:
+        """The chance that two accesses are to the same row."""
+        return sum(size * share * share for size, share in self.buckets)
 
     def miss_share(self, pool: Pool) -> float:
         """Return the share of accesses that miss."""

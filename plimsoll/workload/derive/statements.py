@@ -49,6 +49,7 @@ class Taken:
     Attributes:
         shape: The shape of the statement.
         digest: The totals of its calls, with those of equal statements.
+        members: The indexes of the digests that it stands for.
         columns: The columns, if it stands for statements that differ only in the column that they
             set.
         unless_replaced: The reason why it can be sent only in a transaction that deletes the row
@@ -57,6 +58,7 @@ class Taken:
 
     shape: Shape
     digest: Digest
+    members: tuple[int, ...] = ()
     columns: tuple[str, ...] = ()
     unless_replaced: str = ""
 
@@ -80,6 +82,11 @@ class Sorted:
     controls_s: float = 0.0
 
 
+def is_commit(text: str) -> bool:
+    """Whether a statement commits a transaction."""
+    return first_word(text) in _COMMITS
+
+
 def sort_statements(
     digests: Iterable[Digest],
     language: Language,
@@ -100,7 +107,7 @@ def sort_statements(
         writes: Whether statements that change or lock rows are wanted.
     """
     found = Sorted()
-    for digest in digests:
+    for index, digest in enumerate(digests):
         word = first_word(digest.text)
         if word in _CONTROLS:
             found.controls_s += digest.time_s
@@ -122,7 +129,7 @@ def sort_statements(
                     describe_left_out(digest, _hide_values(digest.text, language), str(error))
                 )
             else:
-                found.taken.append(Taken(shape, digest))
+                found.taken.append(Taken(shape, digest, (index,)))
     return found
 
 
@@ -154,7 +161,10 @@ def merge_statements(taken: Sequence[Taken], known: Mapping[str, Known]) -> list
     by_text: dict[str, list[Taken]] = {}
     for one in taken:
         by_text.setdefault(_write_text(one, known), []).append(one)
-    whole = [replace(alike[0], digest=_add_digests(alike)) for alike in by_text.values()]
+    whole = [
+        replace(alike[0], digest=_add_digests(alike), members=_join_members(alike))
+        for alike in by_text.values()
+    ]
     by_column: dict[str, list[Taken]] = {}
     for one in whole:
         by_column.setdefault(
@@ -166,8 +176,19 @@ def merge_statements(taken: Sequence[Taken], known: Mapping[str, Known]) -> list
             found += alike
             continue
         columns = tuple(one.shape.slots[0].column for one in alike)
-        found.append(replace(alike[0], digest=_add_digests(alike), columns=columns))
+        found.append(
+            replace(
+                alike[0],
+                digest=_add_digests(alike),
+                members=_join_members(alike),
+                columns=columns,
+            )
+        )
     return found
+
+
+def _join_members(alike: Sequence[Taken]) -> tuple[int, ...]:
+    return tuple(index for one in alike for index in one.members)
 
 
 def _are_equally_frequent(calls: Sequence[int]) -> bool:
@@ -196,6 +217,15 @@ def _write_without_column(one: Taken, known: Mapping[str, Known]) -> str | None:
     return f"{head} =={tail} {value.type} {value.value}"
 
 
+def _mean_lists(digests: Sequence[Digest]) -> tuple[float, ...]:
+    """Return the mean length of each list; none if some digests lack them."""
+    calls = sum(digest.calls for digest in digests)
+    if not calls or len({len(digest.listed) for digest in digests}) != 1:
+        return ()
+    places = range(len(digests[0].listed))
+    return tuple(sum(one.listed[at] * one.calls for one in digests) / calls for at in places)
+
+
 def _add_digests(alike: Sequence[Taken]) -> Digest:
     """Add up several digests; a total is None if one of them lacks the figure."""
     digests = [one.digest for one in alike]
@@ -203,6 +233,12 @@ def _add_digests(alike: Sequence[Taken]) -> Digest:
     def total(name: str) -> int | None:
         counts = [getattr(digest, name) for digest in digests]
         return None if None in counts else sum(counts)
+
+    def mean(name: str) -> float | None:
+        known = [(getattr(digest, name), digest.calls) for digest in digests]
+        known = [(value, calls) for value, calls in known if value is not None and calls]
+        calls = sum(calls for _, calls in known)
+        return sum(value * calls for value, calls in known) / calls if known else None
 
     return Digest(
         text=digests[0].text,
@@ -212,4 +248,8 @@ def _add_digests(alike: Sequence[Taken]) -> Digest:
         rows_examined=total("rows_examined"),
         rows_affected=total("rows_affected"),
         order=min(digest.order for digest in digests),
+        within=total("within"),
+        listed=_mean_lists(digests),
+        limit=mean("limit"),
+        span=mean("span"),
     )

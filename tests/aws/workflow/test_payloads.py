@@ -24,6 +24,13 @@ def test_ten_thousand_clients_fit_into_what_the_workflow_carries() -> None:
     assert len(json.dumps([0] * CLIENTS_MOST)) < PAYLOAD_MOST / 4  # the Map's own result
 
 
+def test_a_soak_of_a_day_is_one_step_of_the_runs_history() -> None:
+    """Its windows take turns in executions of their own (tests/unit/statemachines)."""
+    loop = ["PlanStep", "WhatNext?", "RunRelay", "JudgeStep", "TellStep"]
+    assert STATES["RunRelay"]["Next"] == "JudgeStep"
+    assert sum(EVENTS[STATES[name]["Type"]] for name in loop) == 22
+
+
 def test_a_steps_history_does_not_grow_with_its_clients() -> None:
     """Each client is an execution of its own, with a history of its own."""
     loop = ["PlanStep", "WhatNext?", "RunClients", "JudgeStep", "TellStep"]

@@ -23,6 +23,7 @@ from plimsoll.workflow.client import send_load
 from plimsoll.workload import Compiled, load_workload
 from tests.local.load.driving import drive
 from tests.support import guarded_cassandra
+from tests.support.command import BRIEF
 from tests.support.fake_cql_server import FakeCqlServer
 from tests.support.patient_cassandra import PATIENT_SETTINGS
 
@@ -282,8 +283,8 @@ def test_find_makes_the_keyspaces_rows_searches_and_drops_them(
 ) -> None:
     dsn = f"cassandra://{ADMIN}@{keyspace.host}:{keyspace.port}/{keyspace.database}"
     find = ["find", dsn, "--workload", "ycsb-b", "--prepare", "--records", "300", "--drop"]
-    find += ["--warm", "0", "--warmup", "0", "--duration", "1", "--max-connections", "2", "--quick"]
-    find += ["--limit", "100s", "--time-limit", "10", "--out", str(tmp_path / "found"), "--json"]
+    find += [*BRIEF, "--limit", "100s", "--time-limit", "10", "--json"]
+    find += ["--out", str(tmp_path / "found")]
     with pytest.raises(SystemExit):
         main(find)
     result = json.loads(capsys.readouterr().out)

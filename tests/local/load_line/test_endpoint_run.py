@@ -78,6 +78,7 @@ def test_it_needs_no_deployment_on_one_machine(
     assert result.rows == 200
 
 
+@pytest.mark.whole
 @pytest.mark.usefixtures("let_in")
 def test_it_is_measured_in_two_ways_in_pairs(
     run: Run, target: EngineTarget, tmp_path: Path

@@ -14,7 +14,7 @@ import pytest
 
 import plimsoll
 from plimsoll.databases.mysql.session import connect, execute
-from plimsoll.load_line import options
+from plimsoll.load_line import options, search_loop
 from plimsoll.load_line.outcome import write_result
 from plimsoll.model.request.dsn import parse_dsn
 from tests.support.synthetic_run import synthetic_run
@@ -31,6 +31,7 @@ BRIEF: dict[str, Any] = {
     "warmup_s": 0,
     "duration_s": 0.5,
     "quick": True,
+    "audits_off": ["undisturbed"],  # tests beside it keep the machine busy
 }
 
 
@@ -39,6 +40,7 @@ def tables_of(dsn: str) -> set[str]:
         return {str(row[0]) for row in execute(connection, "SHOW TABLES")}
 
 
+@pytest.mark.whole
 def test_the_page_is_true_from_its_first_block_to_its_last(
     fresh_database: str,
     tmp_path: Path,
@@ -46,6 +48,8 @@ def test_the_page_is_true_from_its_first_block_to_its_last(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr(options, "QUICK", replace(options.QUICK, warmup_s=0.0, duration_s=0.5))
+    # tests beside it keep the machine busy
+    monkeypatch.setattr(search_loop, "waits_for_machine", lambda _: False)
     monkeypatch.setenv("PLIMSOLL_DSN", fresh_database)
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {}

@@ -14,10 +14,8 @@ import pytest
 from plimsoll.databases.mysql.session import Connection, connect, execute
 from plimsoll.model.request.dsn import parse_dsn
 from plimsoll.model.run.results import RunResult
-from tests.support.command import COMMAND, Output
+from tests.support.command import BESIDE_OTHERS, BRIEF, COMMAND, Output
 
-BRIEF = ["--warm", "0", "--warmup", "0", "--duration", "1", "--max-connections", "2", "--quick"]
-BRIEF += ["--without-audit", "undisturbed"]  # tests beside these keep the machine busy
 PAGE = Path(__file__).parents[3] / "docs/finding.md"
 OWN_TABLE = PAGE.read_text().partition("```yaml\n")[2].partition("```")[0]
 PAYING = """\
@@ -39,7 +37,7 @@ def test_it_makes_the_rows_searches_and_leaves_a_result_like_a_runs(
 ) -> None:
     out = tmp_path / "found"
     find = ["find", fresh_database, "--workload", "ycsb-b", *BRIEF, "--limit", "read=1s"]
-    find += ["--limit", "update=2s"]
+    find += ["--limit", "update=2s", "--time-limit", "20"]
     code, _, err = plimsoll(*find, "--out", str(out))
     assert code == 2
     assert "has no dataset of ycsb-b that Plimsoll made: --prepare makes one" in err
@@ -119,7 +117,7 @@ def test_tables_of_the_users_own_are_read_and_not_written_unless_allowed(
     reading, writing = tmp_path / "reading.yaml", tmp_path / "writing.yaml"
     reading.write_text(OWN_TABLE)
     writing.write_text(OWN_TABLE + PAYING)
-    find = ["find", fresh_database, *BRIEF, "--records", "100", "--limit", "1s", "--workload"]
+    find = ["find", fresh_database, *BRIEF, "--records", "100", "--time-limit", "10", "--workload"]
     code, _, err = plimsoll(*find, str(writing), "--out", str(tmp_path / "refused"))
     assert code == 2
     assert "pay would change rows that Plimsoll did not make: --allow-writes permits that" in err
@@ -131,6 +129,40 @@ def test_tables_of_the_users_own_are_read_and_not_written_unless_allowed(
     written = RunResult.model_validate_json((tmp_path / "written/result.json").read_text())
     assert query_sum(fresh_database) >= written.steps[0].operations["pay"].succeeded > 0
     assert tables_of(fresh_database) == {"orders"}
+
+
+@pytest.mark.whole
+def test_a_search_that_may_write_is_done_again_by_the_command_of_its_report(
+    plimsoll: Callable[..., Output],
+    connection: Connection,
+    fresh_database: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    orders = f"{fresh_database.rpartition('/')[2]}.orders"
+    with connection.cursor() as cursor:
+        cursor.execute(f"CREATE TABLE {orders} (id INT PRIMARY KEY, paid INT, shipped INT)")
+        cursor.execute(f"INSERT INTO {orders} SELECT seq, 0, 0 FROM mysql.seq_0_to_99")
+    writing = tmp_path / "writing.yaml"
+    writing.write_text(OWN_TABLE + PAYING)
+    find = ["find", fresh_database, *BRIEF, "--records", "100", "--limit", "1s"]
+    plimsoll(*find, "--workload", str(writing), "--allow-writes", "--out", str(tmp_path / "first"))
+    page = (tmp_path / "first/report.html").read_text()
+    command = next(line for line in page.splitlines() if line.startswith("plimsoll run "))
+    target = parse_dsn(fresh_database)
+    monkeypatch.setenv("PLIMSOLL_USER", target.user)
+    monkeypatch.setenv("PLIMSOLL_PASSWORD", target.password)
+    monkeypatch.chdir(tmp_path / "first")
+    before = query_sum(fresh_database)
+    code, _, err = plimsoll(*command.split()[1:])
+    assert code in {0, 3}, err
+    assert query_sum(fresh_database) > before
+    request = json.loads((tmp_path / "first/request.json").read_text())
+    assert request["target"].pop("allow_writes") is True
+    (tmp_path / "first/reading.json").write_text(json.dumps(request))
+    code, _, err = plimsoll("run", "reading.json", "--local", "--out", "refused")
+    assert code == 2
+    assert "`allow_writes: true` of the target permits that" in err
 
 
 def query_sum(dsn: str) -> int:
@@ -154,7 +186,8 @@ def test_a_rule_that_is_broken_ends_the_load_at_once(
     plimsoll: Callable[..., Output], prepared: str, tmp_path: Path
 ) -> None:
     find = ["find", prepared, "--workload", "ycsb-c", "--warm", "0", "--warmup", "0"]
-    find += ["--duration", "600", "--stop-if", "p99 > 1us", "--out", str(tmp_path / "found")]
+    find += ["--duration", "600", "--stop-if", "p99 > 1us", *BESIDE_OTHERS]
+    find += ["--out", str(tmp_path / "found")]
     code, out, _ = plimsoll(*find)
     assert code == 1
     assert "STOPPED in its step phase: at 1 connection read p99 was" in out
@@ -198,7 +231,7 @@ def test_an_interrupt_ends_the_load_and_gives_the_answer_so_far(
     prepared: str, number: signal.Signals, tmp_path: Path
 ) -> None:
     find = ["find", prepared, "--workload", "ycsb-c", "--warm", "0", "--warmup", "0"]
-    find += ["--duration", "1", "--limit", "10s", "--out", str(tmp_path / "found")]
+    find += ["--duration", "1", "--limit", "10s", "--out", str(tmp_path / "found"), *BESIDE_OTHERS]
     with subprocess.Popen(
         [*COMMAND, *find], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as finding:
@@ -239,7 +272,7 @@ def test_others_who_use_the_database_meanwhile_are_named(
         plimsoll(
             *["find", prepared, "--workload", "ycsb-c", "--strategy", "rate", "--max-rate", "200"],
             *["--warm", "0", "--warmup", "0", "--duration", "1", "--limit", "10s"],
-            *["--time-limit", "10", "--out", str(tmp_path / "found")],
+            *["--time-limit", "10", "--out", str(tmp_path / "found"), *BESIDE_OTHERS],
         )
     finally:
         ended.set()

@@ -15,7 +15,7 @@ from plimsoll.model.engine.asked import EngineTarget
 from plimsoll.model.engine.values import ColumnValue
 from plimsoll.model.request.dsn import parse_dsn
 from plimsoll.workload import parse_workload
-from tests.support.command import Output
+from tests.support.command import BRIEF, Output
 
 ORDERS = """\
 about: Reads orders.
@@ -33,7 +33,6 @@ operations:
       - {sql: "SELECT paid FROM {orders} WHERE id = ?", binds: [{key: orders}]}
 """
 SAMPLED = ORDERS.replace("    primary_key", "    keys: sampled\n    primary_key")
-BRIEF = ["--warm", "0", "--warmup", "0", "--duration", "1", "--max-connections", "1", "--quick"]
 
 
 def run_sql(target: EngineTarget, *statements: str) -> None:

@@ -11,7 +11,11 @@ import plimsoll as package
 from plimsoll.local.databases.mariadb_server import MariaDbServer
 from tests.support.command import Output
 
-COUNTING = {"performance_schema": 1, "performance_schema_consumer_events_statements_current": 1}
+COUNTING = {
+    "performance_schema": 1,
+    "performance_schema_consumer_events_statements_current": 1,
+    "performance_schema_consumer_events_statements_history_long": 1,
+}
 
 
 @pytest.fixture(scope="session")

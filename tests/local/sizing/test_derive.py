@@ -63,24 +63,6 @@ def test_ycsb_b_is_derived_from_a_mariadb_under_it(
     assert not any(one.errors for one in again.report.operations.values())
 
 
-def test_a_transaction_of_sysbench_is_put_together_again(
-    plimsoll_command: Call, counting_mariadb: MariaDbServer
-) -> None:
-    dsn = a_database(counting_mariadb, "sysbench")
-    plimsoll.prepare(dsn, workload="sysbench-oltp-read-write", records=2000)
-    with under_load(dsn, "sysbench-oltp-read-write", connections=4):
-        found = derived(plimsoll_command, dsn, "--writes", time="8s")  # 100 commits on a busy host
-    (operation,) = found["operations"]
-    assert operation["name"] == "transaction"
-    original = load_workload("sysbench-oltp-read-write").compile(2000).engine.operations[0]
-    assert sorted(
-        (_plain(one["text"].replace("{", "").replace("}", "")), one["times"])
-        for one in operation["statements"]
-    ) == sorted(
-        (_plain(one.sql[0]).replace("k+1", "k+?"), one.repeat) for one in original.statements
-    )
-
-
 def test_it_reads_and_changes_nothing(
     plimsoll_command: Call, counting_mariadb: MariaDbServer
 ) -> None:
@@ -131,10 +113,6 @@ def test_ycsb_b_is_derived_from_a_postgresql(
 def _extension(dsn: str) -> None:
     with closing(session.connect(parse_dsn(dsn))) as connection:
         session.execute(connection, "CREATE EXTENSION IF NOT EXISTS pg_stat_statements")
-
-
-def _plain(text: str) -> str:
-    return text.replace(" ", "").replace("`", "")
 
 
 ARTICLE = """

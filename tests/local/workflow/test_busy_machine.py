@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
 from plimsoll.model.run.results import RunResult
 from tests.local.workflow.conftest import PATIENCE_S
 from tests.local.workflow.test_run_verb import await_line, left_of, request_file, run_here
@@ -35,6 +37,7 @@ def busy_loops() -> Iterator[None]:
             loop.wait()
 
 
+@pytest.mark.whole
 def test_a_run_beside_busy_loops_says_that_the_machine_was_busy(tmp_path: Path) -> None:
     """It tries again, since others' work passes, and ends without an answer: exit code 3."""
     request = request_file(

@@ -18,6 +18,8 @@ from plimsoll.model.settings import Setting
 from plimsoll.requests.checked_request import check_request
 from tests.local.workflow.conftest import measured, tiny, why
 
+pytestmark = pytest.mark.whole
+
 PERIOD_S = 6
 IOPS = 100  # gp2 without credits: so few that even a busy machine reaches them
 LATE_S = 4.0

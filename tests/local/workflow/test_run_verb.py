@@ -107,6 +107,7 @@ def await_line(process: "subprocess.Popen[str]", words: str) -> None:
     assert any(words in line for line in process.stderr)
 
 
+@pytest.mark.whole
 def test_a_second_interrupt_ends_it_at_once_and_leaves_nothing(tmp_path: Path) -> None:
     request = request_file(tmp_path, load__duration_s=60, load__warmup_s=1)
     process = run_here(tmp_path, request, tmp_path / "out", main=IMPATIENT)

@@ -3,8 +3,9 @@
 import pytest
 
 from plimsoll.errors import OptionError, UsageError
-from plimsoll.load_line.request import read_volume
+from plimsoll.load_line.request import describe_endpoint, read_volume
 from plimsoll.model.aws.volumes import Volume, limits
+from plimsoll.model.request.dsn import parse_dsn
 from plimsoll.model.request.endpoint_target import EndpointTarget
 from plimsoll.model.validation import validate
 
@@ -27,11 +28,35 @@ def test_its_cloud_follows_from_its_type(text: str, iops: float) -> None:
         ("gp3", "is not FIELD=VALUE"),
         ("type=gp3", "size_gib"),
         ("type=gp9,size_gib=100", "type"),
+        (
+            "type=gp3,size_gib=" + "9" * 5000,
+            "size_gib: input should be a valid integer, not .9{40,100}.\\.\\.\\.",
+        ),
+        ("type=gp3,size_gib=400,iops=\N{ARABIC-INDIC DIGIT FOUR}", "iops"),
+        ("type=gp3,size_gib=400,size_gib=500", "size_gib is given twice"),
     ],
 )
 def test_what_is_no_volume_is_refused(text: str, sentence: str) -> None:
     with pytest.raises(OptionError, match=sentence):
         read_volume(text)
+
+
+@pytest.mark.parametrize(
+    ("dsn", "volume", "sentence"),
+    [
+        ("mysql://u@h/d", "type=gp2,size_gib=400,iops=10", "volume.iops: 10 is not allowed"),
+        ("mysql://u@h/d", "type=gp3,size_gib=999999999", "volume.size_gib: 999,999,999 is not"),
+        ("mysql://u@h/my-db", None, "DSN.database: string should match"),
+        (f"mysql://u@{'h' * 300}/d", None, "DSN.host: string should have at most 253"),
+    ],
+)
+def test_a_database_that_no_request_can_describe_is_refused_in_a_line(
+    dsn: str, volume: str | None, sentence: str
+) -> None:
+    with pytest.raises(UsageError) as error:
+        describe_endpoint("mysql", parse_dsn(dsn), None if volume is None else read_volume(volume))
+    assert str(error.value).startswith(sentence)
+    assert "\n" not in str(error.value)
 
 
 def endpoint(host: str, volume: Volume) -> EndpointTarget:

@@ -1,18 +1,23 @@
 """Prices of other clouds: each with source and date, read from a list, and aged in words."""
 
 import json
+import math
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from datetime import date
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from pydantic import ValidationError
 
 from plimsoll.errors import PlimsollError, UsageError
+from plimsoll.quoting import azure_prices
 from plimsoll.quoting.azure_prices import read_azure_prices
 from plimsoll.quoting.cloud_prices import (
+    CloudPrices,
     convert_to_usd,
     describe_age,
     list_old_sources,
@@ -78,7 +83,13 @@ def test_a_rate_converts_a_currency() -> None:
     assert convert_to_usd(71, "USD", {}) == 71
 
 
-@pytest.mark.parametrize("text", ["7.1", "CNY", "CNY=0", "yuan=7", "CNY=much"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "7.1", "CNY", "CNY=0", "yuan=7", "CNY=much", "CNY=nan", "CNY=inf", "CNY=1e999", "CNY=1_0",
+        "CNY=\N{ARABIC-INDIC DIGIT SEVEN}", "CNY=-1", "CNY=" + "9" * 400,
+    ],
+)  # fmt: skip
 def test_what_is_no_rate_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match="is not a rate"):
         parse_rate(text)
@@ -115,38 +126,58 @@ MACHINES = [
 ]
 
 
-@pytest.fixture
-def price_list() -> Iterator[str]:
-    """A list with the disks on two pages."""
+@contextmanager
+def serve(answer: Callable[[str, str], bytes]) -> Iterator[tuple[str, list[str]]]:
+    """Serve a list; yield its address, and the paths that were asked for.
+
+    Args:
+        answer: Returns a body for the server's own address and the path.
+    """
+    asked: list[str] = []
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            asked = parse_qs(urlsplit(self.path).query)
-            condition = asked.get("$filter", [""])[0]
-            here = f"http://127.0.0.1:{server.server_port}"
-            answer: dict[str, Any] = {"Items": [], "NextPageLink": None}
-            if "second" in asked:
-                answer["Items"] = DISKS[3:]
-            elif "eastus" in condition and "Storage" in condition:
-                answer = {"Items": DISKS[:3], "NextPageLink": f"{here}/?second=1"}
-            elif "eastus" in condition:
-                answer["Items"] = MACHINES
-            body = json.dumps(answer).encode()
+            asked.append(self.path)
+            body = answer(address, self.path)
             self.send_response(200)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
-            self.wfile.write(body)
+            with suppress(ConnectionError):  # a caller that reads no more closes
+                self.wfile.write(body)
 
         def log_message(self, *_: object) -> None:
             pass
 
     server = HTTPServer(("127.0.0.1", 0), Handler)
+    address = f"http://127.0.0.1:{server.server_port}/"
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
-    yield f"http://127.0.0.1:{server.server_port}/"
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    try:
+        yield address, asked
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def answer_eastus(address: str, path: str) -> bytes:
+    """Answer with the disks of one region on two pages, and its machines."""
+    asked = parse_qs(urlsplit(path).query)
+    condition = asked.get("$filter", [""])[0]
+    page: dict[str, Any] = {"Items": [], "NextPageLink": None, "Count": 1}
+    if "second" in asked:
+        page["Items"] = DISKS[3:]
+    elif "eastus" in condition and "Storage" in condition:
+        page |= {"Items": DISKS[:3], "NextPageLink": f"{address}?second=1"}
+    elif "eastus" in condition:
+        page["Items"] = MACHINES
+    return json.dumps(page).encode()
+
+
+@pytest.fixture
+def price_list() -> Iterator[str]:
+    with serve(answer_eastus) as (address, _):
+        yield address
 
 
 def test_azures_list_is_read_without_an_account(price_list: str) -> None:
@@ -166,3 +197,52 @@ def test_azures_list_is_read_without_an_account(price_list: str) -> None:
 def test_a_region_without_prices_is_told(price_list: str) -> None:
     with pytest.raises(PlimsollError, match="has no prices"):
         read_azure_prices("nowhere", today=date(2026, 11, 27), api=price_list)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"\x1b[2J",
+        b"[" * 100_000,
+        b"[]",
+        b"{}",
+        b'{"Items": 1}',
+        b'{"Items": [{}]}',
+        b'{"Items": [], "NextPageLink": 7}',
+        json.dumps({"Items": [row(V2, "LRS Provisioned IOPS", 1) | {"retailPrice": "1"}]}).encode(),
+        json.dumps({"Items": [row(V2, "LRS Provisioned IOPS", 1) | {"retailPrice": -1}]}).encode(),
+        json.dumps({"Items": [row(V2, "LRS Provisioned IOPS", math.inf)]}).encode(),
+        b'{"Items": [], "NextPageLink": "file:///etc/hostname"}',
+        b'{"Items": [], "NextPageLink": "http://127.0.0.2:1/"}',
+        b'{"Items": [], "NextPageLink": "//[x"}',
+        b" " * (azure_prices.PAGE_BYTES_MAX + 1),
+    ],
+)
+def test_what_is_no_list_of_prices_ends_in_a_line(body: bytes) -> None:
+    with serve(lambda *_: body) as (address, _), pytest.raises(PlimsollError) as error:
+        read_azure_prices("eastus", today=date(2026, 11, 27), api=address)
+    assert str(error.value).startswith("Azure's price list: ")
+    assert "\n" not in str(error.value)
+
+
+def test_a_list_that_does_not_end_is_left() -> None:
+    page = json.dumps({"Items": DISKS, "NextPageLink": "HERE"})
+    with (
+        serve(lambda address, _: page.replace("HERE", address).encode()) as (address, asked),
+        pytest.raises(PlimsollError, match="has more than"),
+    ):
+        read_azure_prices("eastus", today=date(2026, 11, 27), api=address)
+    assert len(asked) == azure_prices.PAGES_MAX
+
+
+def test_a_region_that_would_change_the_question_is_refused() -> None:
+    with pytest.raises(UsageError, match='--region: "x\' or 1 eq 1" is not the name of a region'):
+        read_azure_prices("x' or 1 eq 1", today=date(2026, 11, 27), api="http://127.0.0.1:1/")
+
+
+def test_prices_of_a_source_that_is_not_named_are_refused() -> None:
+    table = read_cloud_prices().model_dump(mode="json")
+    table["sources"].pop(table["prices"][0]["source"])
+    with pytest.raises(ValidationError, match="is not among the sources"):
+        CloudPrices.model_validate(table)

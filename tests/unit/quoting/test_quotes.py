@@ -15,7 +15,13 @@ from plimsoll.model.run.quote import Quote
 from plimsoll.quoting.budget import divide_budget
 from plimsoll.quoting.prices import override_prices, read_builtin_prices
 from plimsoll.quoting.quotes import target_usd_per_hour
-from plimsoll.quoting.times import describe_search, rehearse
+from plimsoll.quoting.times import (
+    count_clients_at_once,
+    count_fleet_most,
+    describe_search,
+    rehearse,
+)
+from plimsoll.teams.room import compute_ask
 from tests.support.requested import REQUESTED, quote_request
 
 VOLUME: dict[str, Any] = {"type": "io1", "size_gib": 100, "iops": 3000}
@@ -282,16 +288,32 @@ def test_a_soak_takes_its_time_and_its_money() -> None:
         quote_request(plain),
         quote_request(soaked),
     )
-    # three windows of 10 minutes, each a step with its own warm-up, start and judging
+    # three windows of 10 minutes, of which only the first has a warm-up, a start and a judging
     more_s = phase(with_it, "search").expected_s - phase(without, "search").expected_s
-    assert more_s > 1800 + 3 * 30
-    assert more_s < 1800 + 3 * 150
+    assert 1800 + 30 < more_s < 1800 + 150
     assert with_it.steps.expected == without.steps.expected + 3
     assert without.usd is not None
     assert with_it.usd is not None
     assert with_it.usd.expected > without.usd.expected
     assert with_it.time_s.most >= without.time_s.most
-    assert "3 of them for a soak of 30 min" in phase(with_it, "search").assumption
+    assert "3 of them for a soak of 30 min, whose windows follow each other without a pause" in (
+        phase(with_it, "search").assumption
+    )
+
+
+def test_eight_hours_are_quoted_as_eight_hours_of_two_fleets_in_turn() -> None:
+    search = {"strategy": "steps", "clients": [1, 2, 4], "probes_max": 100}
+    plain = request(search=search, time_limit_s=50_000)
+    soaked = request(search=search, time_limit_s=50_000, limits={"soak_s": 8 * 3600})
+    assert (count_clients_at_once(plain), count_clients_at_once(soaked)) == (4, 8)
+    assert (count_fleet_most(plain), count_fleet_most(soaked)) == (4, 4)
+    asks = [compute_ask(one, quote_request(one)).clients for one in (plain, soaked)]
+    assert asks == [4, 8], "a team's limit holds for the clients at a time"
+    without, with_it = quote_request(plain), quote_request(soaked)
+    more_s = phase(with_it, "search").expected_s - phase(without, "search").expected_s
+    assert 8 * 3600 < more_s < 8 * 3600 + 150
+    steps = with_it.steps.expected - without.steps.expected
+    assert steps == 48
 
 
 def test_a_request_says_how_many_steps_its_search_takes() -> None:
@@ -299,7 +321,7 @@ def test_a_request_says_how_many_steps_its_search_takes() -> None:
         "about 12 steps without noise, 30 at most: 18 min 30 s of load"
     )
     assert describe_search(request(limits={"soak_s": 1800})) == (
-        "about 15 steps without noise, 30 at most: 50 min of load, 31 min 30 s of it a soak"
+        "about 15 steps without noise, 30 at most: 49 min of load, 30 min 30 s of it a soak"
     )
 
 
@@ -310,7 +332,7 @@ def test_a_soak_is_said_to_take_as_long_as_its_windows_that_are_left_room_for() 
     )
     rehearsed = rehearse(few.search, few.limits)
     assert 0 < rehearsed.soak_steps < 3
-    held_s = rehearsed.soak_steps * (few.load.warmup_s + 600)
+    held_s = rehearsed.soak_steps * 600 + min(1, rehearsed.soak_steps) * few.load.warmup_s
     assert f", {words.duration(round(held_s))} of it a soak" in describe_search(few)
 
 

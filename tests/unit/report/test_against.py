@@ -148,7 +148,11 @@ def test_the_order_of_the_gains_is_said() -> None:
     [
         ("a,b\n1,2\n", "its columns must have"),
         ("# title: x\nof,to,ratio,bound,doubt\na,b,many,=,\n", r"f.csv:3: could not convert"),
-        ("of,to,ratio,bound,doubt\na,b,2,about,\n", r"f.csv:2: Input should be"),
+        ("of,to,ratio,bound,doubt\na,b,2,about,\n", r"f.csv:2: bound: Input should be"),
+        ("of,to,ratio,bound,doubt\na,b,inf,=,\n", r"f.csv:2: ratio: Input should be a finite"),
+        ("x" * 200_000 + "\n", r"f.csv: field larger than field limit"),
+        (f"of,to,ratio,bound,doubt\na,b,2,=,{'x' * 200_000}\n", r"f.csv: field larger than"),
+        ("# statistic: worst\nof,to,ratio,bound,doubt\na,b,2,=,\n", r"f.csv: statistic: Input"),
     ],
 )
 def test_a_file_that_is_none_is_refused_with_its_line(
@@ -158,6 +162,14 @@ def test_a_file_that_is_none_is_refused_with_its_line(
     path.write_text(text)
     with pytest.raises(UsageError, match=complaint):
         read_reference(path)
+
+
+def test_what_a_file_says_controls_no_terminal(tmp_path: Path) -> None:
+    path = tmp_path / "f.csv"
+    path.write_text("# title: \x1b[2J\n# doubt: \x9b\nof,to,ratio,bound,doubt\na\x07,b,2,=,\x1b\n")
+    read = read_reference(path)
+    assert (read.title, read.doubts) == ("\\x1b[2J", ("\\x9b",))
+    assert (read.ratios[0].of, read.ratios[0].doubt) == (("a\\x07",), "\\x1b")
 
 
 def test_more_runs_than_curves_are_refused() -> None:

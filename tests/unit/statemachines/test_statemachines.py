@@ -15,8 +15,8 @@ FOLDER = Path(__file__).parents[3] / "statemachines"
 MACHINES = sorted(path.name for path in FOLDER.glob("*.asl.json"))
 BEFORE_TEARDOWN = {
     "Record", "ArmDeletion", "CreateTarget", "AwaitTarget", "CreateSchema", "LoadDataset",
-    "VerifyDataset", "TakeSnapshot", "PlanStep", "SwitchTarget", "RunClients", "JudgeStep",
-    "Conclude",
+    "VerifyDataset", "TakeSnapshot", "PlanStep", "SwitchTarget", "RunClients", "RunRelay",
+    "JudgeStep", "Conclude",
 }  # fmt: skip
 
 
@@ -86,6 +86,18 @@ def test_an_event_that_cannot_be_sent_changes_nothing() -> None:
     assert "Assign" not in tell
 
 
+def test_a_client_or_a_reader_that_fails_leaves_its_relay_going() -> None:
+    """A judge that fails for good does not: nobody would see that the load is not sustained."""
+    relay = dict(states(definition("run.asl.json")["States"]["RunRelay"]["ItemProcessor"]))
+    for name in ("RelayClient", "NoteRelayFailure", "ReadCounters", "TellWindow"):
+        (catch,) = relay[name]["Catch"]
+        assert catch["ErrorEquals"] == ["States.ALL"]
+        assert catch["Next"] in {"NoteRelayFailure", "NextTurn"}, name
+    assert "Catch" not in relay["JudgeWindow"]
+    assert relay["AnotherTurn?"]["Choices"][0]["Next"] == "RelayOver"
+    assert {name for name, state in relay.items() if state.get("End")} == {"RelayOver"}
+
+
 def test_no_end_is_reached_without_teardown_and_no_failure_reads_succeeded() -> None:
     machine = definition("run.asl.json")["States"]
     ends = {name for name, state in machine.items() if state["Type"] in {"Succeed", "Fail"}}
@@ -145,12 +157,15 @@ TRANSIENT = {
 }
 
 
+LOADS = {"Client", "RelayClient"}
+
+
 @pytest.mark.parametrize("name", MACHINES)
 def test_every_call_but_a_load_survives_a_transient_error(name: str) -> None:
     calls = {
         state_name: state
         for state_name, state in states(definition(name))
-        if state.get("Resource") == "arn:aws:states:::lambda:invoke" and state_name != "Client"
+        if state.get("Resource") == "arn:aws:states:::lambda:invoke" and state_name not in LOADS
     }
     assert calls
     for state_name, state in calls.items():
@@ -165,9 +180,12 @@ def test_every_call_but_a_load_survives_a_transient_error(name: str) -> None:
 
 
 def test_a_load_is_retried_only_where_nothing_was_invoked() -> None:
-    (client,) = [state for name, state in states(definition("run.asl.json")) if name == "Client"]
-    (retrier,) = client["Retry"]
-    assert retrier["ErrorEquals"] == ["Lambda.TooManyRequestsException"]
+    loads = [state for name, state in states(definition("run.asl.json")) if name in LOADS]
+    assert len(loads) == len(LOADS)
+    for client in loads:
+        (retrier,) = client["Retry"]
+        assert retrier["ErrorEquals"] == ["Lambda.TooManyRequestsException"]
+        assert client["Retry"] == loads[0]["Retry"]
     assert FUNCTIONS["load-client"].retries == 0
 
 

@@ -62,6 +62,29 @@ def soaked(
     return run(search_for(strategy, queue()), queue(), QUIET, 0, rules, fault=fault)
 
 
+def timed(pauses_s: Sequence[float], *, lead_s: float = 22.0) -> Trial:
+    """A search whose soak has windows of 10 minutes with these pauses before the later ones."""
+    ended_ms: list[int] = []
+
+    def fault(asked: NextStep, step: Step) -> Step:
+        if asked.purpose != "soak":
+            return step
+        pause_s = pauses_s[len(ended_ms) - 1] if ended_ms else 0.0
+        begun = (ended_ms[-1] if ended_ms else 1_000_000) + round(1000 * pause_s)
+        ended_ms.append(begun + 600_000)
+        told = {
+            "window_s": 600,
+            "spans": spans(step),
+            "stall_s": 0.0,
+            "called_epoch_ms": begun - round(1000 * lead_s),
+            "load_start_epoch_ms": begun,
+            "load_end_epoch_ms": begun + 600_000,
+        }
+        return step.model_copy(update=told)
+
+    return run(search_for("steps", queue()), queue(), QUIET, 0, RULES, fault=fault)
+
+
 def soak_of(capacity: Capacity) -> Soak:
     assert capacity.closing is not None
     assert capacity.closing.soak is not None
@@ -78,6 +101,36 @@ def test_the_answer_is_held_in_windows_that_one_client_can_run(strategy: str) ->
     found = soak_of(trial.capacity)
     assert (found.passed, found.held_s, found.spans_beyond) == (True, 1800, 0)
     assert trial.capacity.verdict in {"KNEE", "PLATEAU"}
+
+
+def test_its_windows_are_asked_for_at_once_so_that_fleets_can_follow_each_other() -> None:
+    held = [asked for asked in soaked().closing if asked.purpose == "soak"]
+    assert [asked.why for asked in held] == [
+        f"soak: window {number} of 3, 30 min in all" for number in (1, 2, 3)
+    ]
+    assert [asked.then for asked in held] == [
+        (held[1].why, held[2].why), (held[2].why,), ()
+    ]  # fmt: skip
+
+
+def test_a_soak_says_that_its_load_never_paused_and_how_long_two_fleets_were_there() -> None:
+    found = soak_of(timed([0.0, 0.003]).capacity)
+    assert found.detail == (
+        "held for 30 min in 3 windows without a pause (each fleet connected up to 22 s before its"
+        " turn)"
+    )
+    assert (found.gap_s, found.overlap_max_s) == (0.003, 22.0)
+    assert [window.gap_s for window in found.windows] == [None, 0.0, 0.003]
+    assert [window.overlap_s for window in found.windows] == [None, 22.0, 21.997]
+    assert {window.clients for window in found.windows} == {found.windows[0].clients}
+
+
+def test_a_soak_says_how_long_its_load_paused() -> None:
+    found = soak_of(timed([0.0, 62.0]).capacity)
+    assert found.detail == (
+        "held for 30 min in 3 windows with 1 pause, 1 min 2 s without load in all"
+    )
+    assert (found.gap_s, found.overlap_max_s) == (62.0, 22.0)
 
 
 def test_without_it_nothing_is_held() -> None:

@@ -1,5 +1,6 @@
 """A request is refused before anything is made, naming the field and what is allowed."""
 
+import re
 from copy import deepcopy
 from typing import Any
 
@@ -218,3 +219,42 @@ def test_a_soak_that_no_client_could_run_names_its_windows() -> None:
     asked = {"limits": {"soak_s": 1800}, "load": {"warmup_s": 300}}
     with pytest.raises(ValidationError, match=r"3 windows of 600 s.*may run for 810 s"):
         Request.model_validate({**REQUESTED, **asked})
+
+
+@pytest.mark.parametrize("hours", [8, 23])
+def test_a_soak_may_last_for_hours(hours: int) -> None:
+    search = {"strategy": "steps", "clients": [1, 208], "probes_max": 200}
+    asked = {"limits": {"soak_s": hours * 3600}, "search": search, "time_limit_s": 86_400}
+    request = Request.model_validate({**REQUESTED, **asked})
+    assert request.clients_at_once == 2 * 208
+
+
+@pytest.mark.parametrize(
+    ("asked", "why"),
+    [
+        ({"limits": {"soak_s": 90_000}}, "less than or equal to 86400"),
+        ({"limits": {"soak_s": 7200}}, "does not fit into time_limit_s = 7200, after the search"),
+        (
+            {"limits": {"soak_s": 80, "soak_window_s": 40}},
+            "makes windows of 40 s; the next fleet of up to 2 clients needs 42.02 s",
+        ),
+        (
+            {"limits": {"soak_s": 1200}, "search": {"strategy": "steps", "clients": [5000]}},
+            "two fleets at a time, of 4,999 clients at most, and the search allows 5,000",
+        ),
+        (
+            {"limits": {"soak_s": 28_800}, "time_limit_s": 40_000},
+            "takes 48 steps of search.probes_max = 30",
+        ),
+    ],
+)
+def test_a_soak_whose_fleets_cannot_follow_each_other_is_refused(
+    asked: dict[str, Any], why: str
+) -> None:
+    with pytest.raises(ValidationError, match=re.escape(why)):
+        Request.model_validate({**REQUESTED, **asked})
+
+
+def test_a_soak_of_one_window_has_one_fleet() -> None:
+    request = Request.model_validate({**REQUESTED, "limits": {"soak_s": 600}})
+    assert request.clients_at_once == 2

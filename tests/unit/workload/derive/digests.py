@@ -1,6 +1,12 @@
 """Digests as servers have them, and the tables that they name."""
 
-from plimsoll.model.run.statements_seen import ColumnSeen, Digest, StatementsSeen, TableSeen
+from plimsoll.model.run.statements_seen import (
+    ColumnSeen,
+    Digest,
+    StatementsSeen,
+    TableSeen,
+    TransactionSeen,
+)
 
 SBTEST = TableSeen(
     name="sbtest1",
@@ -108,4 +114,16 @@ OLTP_READ_WRITE = seen(
         digest(text, COMMITS * times + 7, rows=rows, examined=examined, order=float(place))
         for place, (text, times, rows, examined) in enumerate(_IN_TRANSACTION)
     ),
+).model_copy(
+    update={
+        "transactions": (
+            TransactionSeen(
+                calls=COMMITS,
+                statements=tuple(
+                    (2 + place, times) for place, (_, times, *_) in enumerate(_IN_TRANSACTION)
+                ),
+            ),
+        ),
+        "transactions_by": "the history of threads in performance_schema",
+    }
 )

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plimsoll.errors import UsageError
-from plimsoll.model.run.statements_seen import Digest, StatementsSeen
+from plimsoll.model.run.statements_seen import Digest, StatementsSeen, TransactionSeen
 from plimsoll.workload import Compiled, load_workload, parse_workload
 from plimsoll.workload.compiled import Table
 from plimsoll.workload.derive.derived import Derived, derive
@@ -60,7 +60,7 @@ def test_a_table_has_as_many_rows_as_wide_as_it_had() -> None:
     ]
 
 
-def test_a_transaction_is_put_together_by_its_commits() -> None:
+def test_a_transaction_is_what_was_seen() -> None:
     derived = derive(OLTP_READ_WRITE, writes=True)
     (operation,) = compiled(derived).engine.operations
     original = load_workload("sysbench-oltp-read-write").compile(10_000).engine.operations[0]
@@ -72,7 +72,7 @@ def test_a_transaction_is_put_together_by_its_commits() -> None:
         _plain(one.sql[0]).replace("k+1", "k+?") for one in original.statements
     ]
     assert derived.operations[0].calls == COMMITS
-    assert any("whole multiple of the 4,000 COMMITs" in note for note in derived.notes)
+    assert any("as the history of threads" in note for note in derived.notes)
 
 
 def test_ranges_are_as_long_as_the_rows_that_they_met() -> None:
@@ -102,15 +102,56 @@ def test_without_leave_nothing_writes() -> None:
     assert not compiled(derived).inserts
 
 
-def test_what_is_no_whole_multiple_of_the_commits_is_an_operation_by_itself() -> None:
+def test_a_ratio_to_the_commits_makes_no_transaction() -> None:
     derived = derive(
         seen(
             digest("COMMIT", 1000),
             digest("SELECT `c` FROM `sbtest1` WHERE `id` = ?", 2000),
-            digest("SELECT `c` FROM `sbtest1` WHERE `k` = ?", 1500),
+            digest("SELECT `c` FROM `sbtest1` WHERE `k` = ?", 1000),
         )
     )
-    assert weights(derived) == {"transaction": 40.0, "select_sbtest1_by_k": 60.0}
+    assert {one.name: one.calls for one in derived.operations} == {
+        "select_sbtest1_by_id": 2000,
+        "select_sbtest1_by_k": 1000,
+    }
+    assert any("nothing tells which statements were sent together" in n for n in derived.notes)
+
+
+def shop(**told: object) -> StatementsSeen:
+    """Reads by id that commit by themselves, and as many within transactions."""
+    digests = (
+        digest("COMMIT", 1000),
+        digest("SELECT `c` FROM `sbtest1` WHERE `id` = ?", 3000),
+        digest("UPDATE `sbtest1` SET `c` = ? WHERE `id` = ?", 1000),
+    )
+    within = [None, 2000, 1000]
+    told_of = tuple(
+        one.model_copy(update={"within": count}) for one, count in zip(digests, within, strict=True)
+    )
+    kind = TransactionSeen(calls=1000, statements=((1, 2), (2, 1)))
+    return seen(*told_of).model_copy(
+        update={"transactions": (kind,), "transactions_by": "the log", **told}
+    )
+
+
+def test_calls_within_transactions_and_apart_have_each_their_own_rate() -> None:
+    derived = derive(shop(), writes=True)
+    assert {one.name: one.calls for one in derived.operations} == {
+        "transaction": 1000,
+        "select_sbtest1_by_id": 1000,
+    }
+    (transaction,) = [one for one in derived.operations if one.name == "transaction"]
+    assert [times for _, times in transaction.statements] == [2, 1]
+    assert derived.share_of_calls == 1.0
+
+
+def test_without_transactions_each_statement_is_an_operation() -> None:
+    derived = derive(shop(), writes=True, transactions="none")
+    assert {one.name: one.calls for one in derived.operations} == {
+        "select_sbtest1_by_id": 3000,
+        "update_sbtest1_by_id": 1000,
+    }
+    assert any("--transactions none" in note for note in derived.notes)
 
 
 def test_tables_alike_are_copies_of_one() -> None:
@@ -306,3 +347,19 @@ def test_where_a_server_cannot_try_them_a_note_says_why() -> None:
     derived = derive(seen(digest(READ)), trial=picky)
     assert derived.notes[-1] == "the statements were not tried on the server: access denied"
     assert (derived.left_out, picky.tried) == ((), [])
+
+
+def test_a_table_without_a_key_is_not_read_as_if_it_were_empty() -> None:
+    without = ORDERS.model_copy(update={"primary_key": ()})
+    read = digest("SELECT `note` FROM `orders` WHERE `customer_id` = ?")
+    other = digest("SELECT `c` FROM `sbtest1` WHERE `id` = ?")
+    derived = derive(seen(read, other).model_copy(update={"tables": (without, SBTEST)}))
+    assert [one.name for one in derived.operations] == ["select_sbtest1_by_id"]
+    assert "has no primary key" in derived.left_out[0].why
+
+
+def test_each_list_is_as_long_as_the_log_has_it() -> None:
+    text = "SELECT `note` FROM `orders` WHERE `id` IN (...) OR `customer_id` IN (...)"
+    told = digest(text, rows=90).model_copy(update={"listed": (3.2, 1.0)})
+    ((text, _),) = derive(seen(told)).operations[0].statements
+    assert text == "SELECT note FROM {orders} WHERE id IN (?, ?, ?) OR customer_id IN (?)"

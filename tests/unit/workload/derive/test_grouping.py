@@ -1,24 +1,36 @@
-"""Which statements a transaction has, by their calls for each COMMIT."""
+"""Which transactions a workload has: those that were seen, and no others."""
 
-import pytest
-
-from plimsoll.workload.derive.grouping import Part, find_transaction
-
-CASES = [
-    ([1000, 10_000, 2000], 1000, [(0, 1), (1, 10), (2, 2)]),
-    ([1004, 10_040], 1000, [(0, 1), (1, 10)]),  # some were under way at either look
-    ([1500, 1000], 1000, [(1, 1)]),
-    ([1040], 1000, []),
-    ([189, 1933], 193, [(0, 1), (1, 10)]),  # of a few, more of the share was
-    ([500], 1000, []),
-    ([25_400], 1000, []),  # of many, a whole number is always near
-    ([99], 99, []),  # too few to tell
-    ([1000], 0, []),
-]
+from plimsoll.model.run.statements_seen import TransactionSeen
+from plimsoll.workload.derive.grouping import VARIANTS_MOST, Part, group_transactions
 
 
-@pytest.mark.parametrize(("calls", "commits", "found"), CASES)
-def test_whole_multiples_are_parts(
-    calls: list[int], commits: int, found: list[tuple[int, int]]
-) -> None:
-    assert find_transaction(calls, commits) == tuple(Part(*part) for part in found)
+def kind(calls: int, *statements: tuple[int, int]) -> TransactionSeen:
+    return TransactionSeen(calls=calls, statements=statements)
+
+
+def test_kinds_come_by_their_number() -> None:
+    rare, usual = kind(10, (0, 1), (1, 2)), kind(90, (2, 1))
+    found = group_transactions([rare, usual], {0: 0, 1: 1, 2: 2})
+    assert [(one.calls, one.parts) for one in found] == [
+        (90, (Part(2, 1),)),
+        (10, (Part(0, 1), Part(1, 2))),
+    ]
+    assert found[1].sent == {0: 10, 1: 20}
+
+
+def test_digests_that_became_one_statement_are_repetitions_of_it() -> None:
+    (found,) = group_transactions([kind(5, (0, 1), (1, 2))], {0: 7, 1: 7})
+    assert found.parts == (Part(7, 3),)
+
+
+def test_what_is_not_sent_is_left_away_and_nothing_is_no_transaction() -> None:
+    (found,) = group_transactions([kind(5, (0, 1), (9, 1)), kind(7, (9, 1))], {0: 0})
+    assert (found.calls, found.parts) == (5, (Part(0, 1),))
+
+
+def test_many_variants_of_one_kind_are_one_with_means() -> None:
+    variants = [kind(10, (0, 1), (1, times)) for times in range(1, VARIANTS_MOST + 2)]
+    (found,) = group_transactions(variants, {0: 0, 1: 1})
+    assert found.calls == 10 * len(variants)
+    assert found.parts == (Part(0, 1), Part(1, 3))
+    assert found.sent[1] == 10 * sum(range(1, VARIANTS_MOST + 2))

@@ -1,0 +1,209 @@
+"""A logged statement without its values, as a server's digest has it: `?` for each value.
+
+One pass from left to right finds the values; lists after IN and the rows of an INSERT are shortened
+as servers shorten them, so that all lengths are one kind of statement. What the values were is told
+only in numbers: the length of a list, LIMIT, the width of a range, and a keyed hash of the first
+value compared with `=`.
+"""
+
+import re
+from dataclasses import dataclass
+from hashlib import blake2b
+from secrets import token_bytes
+from typing import Literal
+
+from plimsoll.model.databases import Language
+
+Control = Literal["", "begin", "commit", "rollback", "autocommit off", "autocommit on"]
+FORMS_MOST = 50_000  # texts without values whose reading is kept
+STATEMENT_MOST = 1 << 20  # characters of a statement that are read
+_NUMBER = (
+    r"(?<![\w$`.])(?:0x[0-9A-Fa-f]++|(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][-+]?[0-9]++)?)"
+)
+_COMMENT = r"/\*(?:[^*]|\*(?!/))*+(?:\*/|\Z)|--(?=\s)[^\n]*+"
+# A quoted part without an end reaches to the end, so that the time stays linear.
+_VALUES: dict[Language, re.Pattern[str]] = {
+    "sql": re.compile(
+        rf"""(?P<kept>`[^`]*+(?:`|\Z))
+  | (?P<comment>{_COMMENT}|\#[^\n]*+)
+  | (?P<value>(?:(?<![\w$])(?:[NnXxBb]|_[a-z0-9]+[ ]?))?'(?:[^'\\]|\\.|'')*+(?:'|\Z)
+    |"(?:[^"\\]|\\.|"")*+(?:"|\Z) | {_NUMBER})""",
+        re.VERBOSE | re.DOTALL | re.ASCII,
+    ),
+    "postgres": re.compile(
+        rf"""(?P<kept>"[^"]*+(?:"|\Z))
+  | (?P<comment>{_COMMENT})
+  | (?P<value>(?<![\w$])[Ee]'(?:[^'\\]|\\.|'')*+(?:'|\Z)
+    |(?:(?<![\w$])(?:[NnXxBb]|[Uu]&))?'(?:[^']|'')*+(?:'|\Z)
+    |(?<![\w$])\$(?P<tag>[A-Za-z_]\w*+|)\$.*?(?:\$(?P=tag)\$|\Z)
+    |(?<![\w$])\$[0-9]++ | {_NUMBER})""",
+        re.VERBOSE | re.DOTALL | re.ASCII,
+    ),
+}
+_SIGNED = re.compile(r"((?:[=<>(,]|\b(?:BETWEEN|AND|THEN|ELSE|LIMIT|IN)) ?)-\s?\?", re.IGNORECASE)
+_IN_LIST = re.compile(r"\bIN ?\( ?\?(?: ?, ?\?)*+ ?\)", re.IGNORECASE)
+_ROWS = re.compile(
+    r"\bVALUES? ?(\((?:[^()]|\([^()]*+\))*+\))((?: ?, ?\((?:[^()]|\([^()]*+\))*+\))++)",
+    re.IGNORECASE,
+)
+_ROW = re.compile(r"\((?:[^()]|\([^()]*+\))*+\)")
+_LIMIT = re.compile(r"\bLIMIT \?( ?,)?", re.IGNORECASE)
+_EQUAL = re.compile(r"(?<![<>!])= ?\?", re.IGNORECASE)
+_WHERE = re.compile(r"\bWHERE\b", re.IGNORECASE)
+_BETWEEN = re.compile(r"\bBETWEEN \? AND \?", re.IGNORECASE)
+_INTEGER = re.compile(r"'?(-?[0-9]{1,18})'?")
+_WORDS = re.compile(r"[A-Za-z]+")
+_AUTOCOMMIT = re.compile(
+    r"SET\s+(?:SESSION\s+|@@(?:SESSION\.)?)?AUTOCOMMIT\s*:?=\s*(\w+)", re.IGNORECASE
+)
+_KEY = token_bytes(16)  # of this process: the hashes mean nothing elsewhere
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What is known of all statements with the same text without values.
+
+    Attributes:
+        text: The text, with lists shortened.
+        control: What it does to a transaction.
+        listed: The number of values of each list after IN, or of rows of its INSERT.
+        limit: The position of LIMIT's value among the values; None if it has none.
+        equal: The position of the first value that is compared with `=`.
+        between: The position of the lower end of its first range.
+    """
+
+    text: str
+    control: Control = ""
+    listed: tuple[int, ...] = ()
+    limit: int | None = None
+    equal: int | None = None
+    between: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Stripped:
+    """A statement without its values, and what is told of them in numbers."""
+
+    form: Form
+    limit: int | None
+    span: int | None
+    key: int | None
+
+
+class Stripper:
+    """Takes the values out of statements."""
+
+    def __init__(self, language: Language) -> None:
+        self._language: Language = language
+        self._values = _VALUES[language]
+        self._forms: dict[str, Form] = {}
+
+    def strip(self, text: str, parameters: dict[str, str] | None = None) -> Stripped:
+        """Return a statement without its values, in time linear in its length.
+
+        Args:
+            text: The statement as logged.
+            parameters: The values of `$1` ... where the log has them apart.
+        """
+        if text[:4].upper() == "SET " and (found := _AUTOCOMMIT.match(text)):
+            on = found[1].upper() in {"1", "ON", "TRUE"}
+            control: Control = "autocommit on" if on else "autocommit off"
+            return Stripped(Form("SET autocommit", control), None, None, None)
+        values: list[str] = []
+
+        def replace(found: re.Match[str]) -> str:
+            match found.lastgroup:
+                case "kept":
+                    return found[0]
+                case "comment":
+                    return " "
+                case _:
+                    values.append(found[0])
+                    return "?"
+
+        bare = " ".join(self._values.sub(replace, text[:STATEMENT_MOST]).split())
+        form = self._forms.get(bare)
+        if form is None:
+            form = _read_form(bare)
+            if len(self._forms) < FORMS_MOST:
+                self._forms[bare] = form
+        if form.control == "" and form.limit is form.equal is form.between is None:
+            return Stripped(form, None, None, None)
+        return Stripped(
+            form,
+            _integer(_pick(values, form.limit, parameters)),
+            _find_span(values, form.between, parameters),
+            _hash(_pick(values, form.equal, parameters)),
+        )
+
+
+def _pick(values: list[str], at: int | None, parameters: dict[str, str] | None) -> str | None:
+    if at is None or at >= len(values):
+        return None
+    value = values[at]
+    if value.startswith("$") and value[1:].isdecimal():
+        return parameters.get(value) if parameters else None
+    return value
+
+
+def _integer(value: str | None) -> int | None:
+    found = _INTEGER.fullmatch(value) if value is not None else None
+    return int(found[1]) if found else None
+
+
+def _find_span(values: list[str], at: int | None, parameters: dict[str, str] | None) -> int | None:
+    if at is None:
+        return None
+    low, high = (_integer(_pick(values, place, parameters)) for place in (at, at + 1))
+    return high - low + 1 if low is not None and high is not None and high >= low else None
+
+
+def _hash(value: str | None) -> int | None:
+    if value is None:
+        return None
+    plain = value.strip("'").encode("utf-8", "surrogatepass")
+    return int.from_bytes(blake2b(plain, digest_size=8, key=_KEY).digest(), "big")
+
+
+def _read_form(bare: str) -> Form:
+    bare = bare.rstrip("; ")
+    if "-" in bare:
+        bare = _SIGNED.sub(r"\1?", bare)
+    head = bare[:40].upper()
+    control = _read_control(head)
+    where = _WHERE.search(bare)
+    equal = _EQUAL.search(bare, where.end()) if where else None
+    limit, between = _LIMIT.search(bare), _BETWEEN.search(bare)
+    text, listed = bare, tuple(one.count("?") for one in _IN_LIST.findall(bare))
+    if (rows := _ROWS.search(text)) and _are_alike(rows):
+        listed = (1 + len(_ROW.findall(rows[2])),)
+        text = f"{text[: rows.start(2)]} /* , ... */{text[rows.end() :]}"
+    text = _IN_LIST.sub("IN (...)", text)
+    return Form(
+        text,
+        control,
+        listed,
+        limit=None if limit is None else bare.count("?", 0, limit.start()) + bool(limit[1]),
+        equal=None if equal is None else bare.count("?", 0, equal.end() - 1),
+        between=None if between is None else bare.count("?", 0, between.start()),
+    )
+
+
+def _are_alike(rows: re.Match[str]) -> bool:
+    first = rows[1].replace(" ", "")
+    return all(one.replace(" ", "") == first for one in _ROW.findall(rows[2]))
+
+
+def _read_control(head: str) -> Control:
+    named = _WORDS.findall(head)
+    match named[:1]:
+        case ["BEGIN"]:
+            return "begin"
+        case ["START"] if named[1:2] == ["TRANSACTION"]:
+            return "begin"
+        case ["COMMIT"] | ["END"]:
+            return "commit"
+        case ["ROLLBACK"] | ["ABORT"] if "TO" not in named:
+            return "rollback"
+        case _:
+            return ""
