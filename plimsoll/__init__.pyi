@@ -67,6 +67,7 @@ def load(
     operations_most: int | None = None,
     timeout_ms: int = 60_000,
     seed: int | None = None,
+    statements: bool = False,
 ) -> LoadResult: ...
 def prepare(
     dsn: str,

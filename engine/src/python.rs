@@ -207,13 +207,14 @@ fn sample<'py>(
     };
     let (values, mut scope) = prepare().map_err(|failure| raise(py, &failure))?;
     let mut drawing = Drawing::new(Rng::for_stream(seed, &[]));
+    drawing.variables.push(Variable::Null);
     let drawn: Vec<Variable> = py.detach(|| {
         let draw = |_| {
-            let drawn = values[0].draw(&mut drawing, &mut scope);
+            values[0].keep(0, &mut drawing, &mut scope);
             for (space, ticket) in drawing.issued.drain(..) {
                 scope.spaces[space].acknowledge(ticket);
             }
-            drawn
+            std::mem::replace(&mut drawing.variables[0], Variable::Null)
         };
         (0..n).map(draw).collect()
     });

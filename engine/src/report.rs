@@ -31,9 +31,20 @@ pub struct OperationReport {
     pub records: u64,
     pub rows: Option<u64>,
     pub rows_missing: Option<u64>,
+    pub rolled_back: u64,
+    pub retries: Errors,
     pub errors: Errors,
     pub latency_us: Summary,
     pub histogram: String,
+    pub statements: Vec<StatementReport>,
+}
+
+/// What one statement of an operation did in the window.
+#[derive(Debug, Serialize)]
+pub struct StatementReport {
+    pub sql: String,
+    pub executed: u64,
+    pub latency_us: Summary,
 }
 
 /// What one node of several did in the window.

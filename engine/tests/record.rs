@@ -32,7 +32,7 @@ fn every_success_is_in_its_own_second_and_in_the_window_if_it_ended_there() {
         assert_eq!(tally.succeeded, expected().count() as u64);
         assert_eq!(tally.latency.len(), tally.succeeded);
         let missing = expected().map(|n| 500_u64.saturating_sub(n)).sum();
-        assert_eq!(tally.met, Met { rows: Some(expected().sum()), missing });
+        assert_eq!(tally.met, Met { rows: Some(expected().sum()), missing, rolled_back: false });
         assert_eq!(tally.latency.min(), expected().min().expect("some") + 1);
         assert_eq!(tally.latency.max(), expected().max().expect("some") + 1);
     }

@@ -68,6 +68,11 @@ def print_report(report: LoadReport, compiled: Compiled, server: str, *, seed: i
     click.echo(f"window {window}, ended by {report.ended}; seed {seed}")
     click.echo()
     console().print(_operations_table(report))
+    for line in _describe_logic(report, compiled):
+        click.echo(line)
+    if any(operation.statements for operation in report.operations.values()):
+        click.echo()
+        console().print(_statements_table(report))
     if report.nodes:
         click.echo()
         console().print(_nodes_table(report))
@@ -79,6 +84,24 @@ def print_report(report: LoadReport, compiled: Compiled, server: str, *, seed: i
         click.echo(f"\nthis load does not count: {doubt}")
     click.echo()
     _print_client(report)
+
+
+def _describe_logic(report: LoadReport, compiled: Compiled) -> list[str]:
+    """Describe figures per minute, rollbacks that were meant, and tries that were repeated."""
+    lines = [
+        f"{name} {words.number(rate)}: {compiled.per_minute[name]} committed per minute"
+        for name, rate in report.per_minute(compiled.per_minute).items()
+    ]
+    for name, operation in report.operations.items():
+        if operation.rolled_back:
+            share = words.percent(operation.rolled_back / operation.succeeded)
+            lines.append(
+                f"{name}: {words.number(operation.rolled_back)} rolled back as meant, {share}"
+            )
+        if operation.retries:
+            counted = ", ".join(f"{code}: {n:,}" for code, n in operation.retries.items())
+            lines.append(f"{name}: tried again after deadlocks or conflicts ({counted})")
+    return lines
 
 
 def _list_doubts(report: LoadReport) -> list[str]:
@@ -134,6 +157,20 @@ def _row(
         cells.append(_per_second(operation.records, window_s))
     latencies_us = (getattr(operation.latency_us, statistic) for statistic in STATISTICS)
     return cells + [words.latency(us) for us in latencies_us]
+
+
+def _statements_table(report: LoadReport) -> Table:
+    figures = ("count", "mean", "p50", "p99")
+    table = make_table("operation", "statement", *figures, right=figures)
+    for name, operation in report.operations.items():
+        for statement in operation.statements:
+            latency = statement.latency_us
+            shown = statement.sql if len(statement.sql) <= 60 else f"{statement.sql[:59]}…"
+            latencies = (latency.mean, latency.p50, latency.p99)
+            table.add_row(
+                name, shown, words.number(statement.executed), *map(words.latency, latencies)
+            )
+    return table
 
 
 def _nodes_table(report: LoadReport) -> Table:

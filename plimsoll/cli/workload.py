@@ -16,7 +16,12 @@ from typing import TYPE_CHECKING
 import click
 
 from plimsoll import words
-from plimsoll.cli.options import tell_new_name
+from plimsoll.cli.options import (
+    dsn_option,
+    parse_settings,
+    tell_new_name,
+    workload_options,
+)
 from plimsoll.cli.output import console, make_table, print_figures, refuse_used_file
 from plimsoll.errors import UsageError
 from plimsoll.files import resolve_links, write_whole
@@ -487,6 +492,48 @@ def list_command(*, as_json: bool) -> None:
     for workload in workloads:
         table.add_row(workload.name, workload.dataset, workload.about)
     console().print(table)
+
+
+@command.command("check")
+@dsn_option
+@workload_options
+@click.option("--records", type=int, metavar="N", help="Records, if not the workload's default.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+def check(
+    *,
+    dsn: str,
+    workload_name: str,
+    tables: int | None,
+    settings: tuple[str, ...],
+    records: int | None,
+    as_json: bool,
+) -> int:
+    """Check the conditions that a workload's rows meet before and after every load.
+
+    Each is one query over all rows, while no load runs. Exit code 1: a condition is broken.
+    """
+    from plimsoll.load_line.conditions import check_conditions
+    from plimsoll.model.request.dsn import parse_dsn
+    from plimsoll.workload import load_workload
+
+    workload = load_workload(workload_name)
+    given = parse_settings(workload, settings, tables)
+    target = parse_dsn(dsn, password=os.environ.get(PASSWORD, ""))
+    compiled = workload.compile(records, given, target.protocol)
+    found = check_conditions(target, compiled)
+    if as_json:
+        checked = {
+            name: {"about": compiled.conditions[name].about, "breaches": n}
+            for name, n in found.items()
+        }
+        click.echo(json.dumps(checked, indent=2))
+    else:
+        table = make_table("condition", "holds", "breaches", "what is true", right=("breaches",))
+        for name, breaches in found.items():
+            holds = "no" if breaches else "yes"
+            table.add_row(name, holds, words.number(breaches), compiled.conditions[name].about)
+        print_figures(console(), table)
+    return 1 if any(found.values()) else 0
 
 
 @command.command("show")

@@ -12,13 +12,17 @@ from plimsoll.errors import PlimsollError
 from plimsoll.model.engine.asked import EngineOperation, EngineStatement, EngineTarget, Let
 from plimsoll.model.engine.values import (
     ColumnValue,
+    DecimalValue,
     Distribution,
     FormatValue,
     HashValue,
+    IfValue,
     KeyValue,
+    LastNameValue,
     RowValue,
     SumValue,
     Value,
+    WeightedValue,
 )
 from plimsoll.workload.compiled import Compiled, Table
 from plimsoll.workload.rows import follows_from_number
@@ -161,11 +165,11 @@ def _change_values(operation: EngineOperation, change: Callable[[Value], Value])
         return _replace_within(value, change)
 
     def of_statement(statement: EngineStatement) -> EngineStatement:
-        row = statement.row_updated
+        row = statement.row_written
         changed = {
             "binds": tuple(map(within, statement.binds)),
             "choose": None if statement.choose is None else within(statement.choose),
-            "row_updated": row and row.model_copy(update={"key": within(row.key)}),
+            "row_written": row and row.model_copy(update={"key": within(row.key)}),
         }
         return statement.model_copy(update=changed)
 
@@ -179,15 +183,21 @@ def _replace_within(value: Value, change: Callable[[Value], Value]) -> Value:
     match value:
         case KeyValue() | RowValue():
             return change(value)
-        case SumValue(of=of) | HashValue(of=of):
+        case SumValue(of=of) | HashValue(of=of) | DecimalValue(of=of) | LastNameValue(of=of):
             changed = _replace_within(of, change)
             if isinstance(changed, ColumnValue) and not isinstance(changed.values[0], int):
                 raise PlimsollError("the sampled keys are texts: no number can be made of them")
             return value.model_copy(update={"of": changed})
-        case FormatValue(of=parts):
+        case FormatValue(of=parts) | WeightedValue(of=parts):
             return value.model_copy(
                 update={"of": tuple(_replace_within(part, change) for part in parts)}
             )
+        case IfValue(then=then, otherwise=otherwise):
+            sides = {
+                "then": _replace_within(then, change),
+                "otherwise": _replace_within(otherwise, change),
+            }
+            return value.model_copy(update=sides)
         case _:
             return value
 

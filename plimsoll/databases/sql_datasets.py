@@ -202,6 +202,10 @@ class SqlDatasets(ABC):
         ((count,),) = self._execute(f"SELECT COUNT(*) FROM {self._quoted(table.name)}")  # noqa: S608 - a checked name
         return int(count)
 
+    def read_number(self, query: str) -> int:
+        """Return the first column of a query's first row, a whole number."""
+        return int(self._execute(query)[0][0])
+
     def read_row(self, table: str, column: str, key: int | str) -> tuple[object, ...] | None:
         """Read the row in which a column has a value; None if there is none."""
         rows = self._execute(

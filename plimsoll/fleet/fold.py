@@ -50,6 +50,8 @@ class _Operation:
     rows: int | None = 0  # None once a client did not know them
     rows_missing: int | None = 0
     rows_least: int | None = 0
+    rolled_back: int = 0
+    retries: Counter[str] = field(default_factory=Counter)
     errors: Counter[str] = field(default_factory=Counter)
 
 
@@ -168,6 +170,8 @@ class Fold:
             totals.rows = _sum_if_known(totals.rows, part.rows)
             totals.rows_missing = _sum_if_known(totals.rows_missing, part.rows_missing)
             totals.rows_least = _sum_if_known(totals.rows_least, part.rows_least)
+            totals.rolled_back += part.rolled_back
+            totals.retries.update(part.retries)
             totals.errors.update(part.errors)
             if part.writes:
                 self.writing.add(name)
@@ -193,6 +197,8 @@ class Fold:
                 rows=counts.rows,
                 rows_missing=counts.rows_missing,
                 rows_least=counts.rows_least,
+                rolled_back=counts.rolled_back,
+                retries=dict(counts.retries),
                 errors=dict(counts.errors),
                 latency_us=LatencySummary.model_validate(merged[name]["latency_us"]),
                 histogram=merged[name]["histogram"],

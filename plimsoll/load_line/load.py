@@ -75,6 +75,7 @@ class Loaded:
             "parameters": compiled.parameters,
             "load": self.spec.model_dump(mode="json", exclude={"target", "workload"}),
             "report": self.report.model_dump(mode="json"),
+            "per_minute": self.report.per_minute(compiled.per_minute),
         }
 
 
@@ -149,6 +150,7 @@ def run_load(
         operations_limit=options.operations_most,
         timeout_ms=options.timeout_ms,
         seed=secrets.randbelow(SEEDS) if options.seed is None else options.seed,
+        statement_latencies=options.statements,
     )
     token = token or plimsoll_engine.CancelToken()
     try:

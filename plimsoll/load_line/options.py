@@ -400,6 +400,12 @@ class LoadOptions(Options):
         allowed=Range(0, 2**64 - 1),
         unset="a new one",
     )
+    statements: bool = option(
+        "--statements",
+        False,
+        "Record the latency of each statement inside the operations. A transaction is sent"
+        " statement by statement then, on PostgreSQL too.",
+    )
 
     def __post_init__(self) -> None:
         """Check every value, and that only an open loop has arrivals."""

@@ -1,6 +1,7 @@
 """A compiled workload: all names and numbers are resolved for the engine and the schema."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from plimsoll.complaints import Scalar
 from plimsoll.model.engine.asked import (
@@ -84,6 +85,19 @@ class Table:
 
 
 @dataclass(frozen=True)
+class RowCondition:
+    """What is true of the rows before and after every load.
+
+    Attributes:
+        about: What is true.
+        sql: A query whose first column is the number of breaches.
+    """
+
+    about: str
+    sql: str
+
+
+@dataclass(frozen=True)
 class Compiled:
     """A workload, compiled for a number of records and values of its parameters.
 
@@ -97,6 +111,8 @@ class Compiled:
         tables: All tables, with each copy as one.
         engine: The workload that the engine sends.
         sampled: The tables whose keys are drawn from those that exist.
+        per_minute: Figures by name: committed operations per minute, of which one.
+        conditions: What is true of the rows, by name.
     """
 
     name: str
@@ -108,6 +124,8 @@ class Compiled:
     tables: tuple[Table, ...]
     engine: EngineWorkload
     sampled: tuple[str, ...] = ()
+    per_minute: Mapping[str, str] = field(default_factory=dict)
+    conditions: Mapping[str, RowCondition] = field(default_factory=dict)
 
     def engine_workload(self, load_number: int = 0) -> EngineWorkload:
         """The workload to send after `load_number` loads have inserted into the tables.
@@ -126,7 +144,7 @@ class Compiled:
             )
             for space in self.engine.key_spaces
         )
-        return EngineWorkload(key_spaces=spaces, operations=self.engine.operations)
+        return self.engine.model_copy(update={"key_spaces": spaces})
 
     @property
     def operation_names(self) -> tuple[str, ...]:

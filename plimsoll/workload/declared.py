@@ -31,9 +31,10 @@ class Declared(Model):
     @classmethod
     def _fields_are_known(cls, value: Any) -> Any:
         """Report an unknown field first: it may be the misspelled name of a missing one."""
+        known = [field.alias or name for name, field in cls.model_fields.items()]
         for name in value if isinstance(value, dict) else ():
-            if name not in cls.model_fields:
-                raise WorkloadError(complain_of_unknown("field", name, cls.model_fields, (name,)))
+            if name not in known:
+                raise WorkloadError(complain_of_unknown("field", name, known, (name,)))
         return value
 
 

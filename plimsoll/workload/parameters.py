@@ -25,6 +25,9 @@ from plimsoll.workload.distributions import read_distribution
 _REFERENCE = re.compile(
     r"\$(?P<name>[a-z][a-z0-9_]*)(?: (?P<operator>[-+*/]) (?P<number>\d{1,12}))?"
 )
+# The fields whose text is an expression; references stand within it
+EXPRESSIONS = frozenset({"expr", "if"})
+_WITHIN = re.compile(r"\$(?P<name>[a-z][a-z0-9_]*)")
 _OPERATORS: dict[str, Callable[[int, int], int]] = {
     "+": operator.add,
     "-": operator.sub,
@@ -107,7 +110,12 @@ def substitute(value: Any, parameters: Mapping[str, Scalar]) -> Any:
         replaced = {}
         for name, part in parts:
             with locate_errors(name):
-                replaced[name] = substitute(part, parameters)
+                if name in EXPRESSIONS and isinstance(part, str):
+                    replaced[name] = _WITHIN.sub(
+                        lambda found: str(_replace_reference(found, parameters, whole=False)), part
+                    )
+                else:
+                    replaced[name] = substitute(part, parameters)
         return replaced if isinstance(value, dict) else list(replaced.values())
     reference = _REFERENCE.fullmatch(value) if isinstance(value, str) else None
     return _replace_reference(reference, parameters) if reference else value
@@ -116,19 +124,30 @@ def substitute(value: Any, parameters: Mapping[str, Scalar]) -> Any:
 def find_references(value: Any) -> set[str]:
     """Return the names of the parameters that a part of a document refers to."""
     if isinstance(value, dict | list):
-        parts = value.values() if isinstance(value, dict) else value
-        return set().union(*map(find_references, parts))
+        if isinstance(value, list):
+            return set().union(*map(find_references, value))
+        within = (
+            {found["name"] for found in _WITHIN.finditer(part)}
+            if name in EXPRESSIONS and isinstance(part, str)
+            else find_references(part)
+            for name, part in value.items()
+        )
+        return set().union(*within)
     reference = _REFERENCE.fullmatch(value) if isinstance(value, str) else None
     return {reference["name"]} if reference else set()
 
 
-def _replace_reference(reference: re.Match[str], parameters: Mapping[str, Scalar]) -> Scalar:
+def _replace_reference(
+    reference: re.Match[str], parameters: Mapping[str, Scalar], *, whole: bool = True
+) -> Scalar:
     name = reference["name"]
     if name not in parameters:
         known = [f"${parameter}" for parameter in parameters]
         raise WorkloadError(complain_of_unknown("parameter", f"${name}", known, value=reference[0]))
     value = parameters[name]
-    if not reference["operator"]:
+    if not whole and (not isinstance(value, int) or isinstance(value, bool)):
+        raise workload_error(f"an expression has whole numbers alone: ${name} is {value!r}")
+    if not whole or not reference["operator"]:
         return value
     if not isinstance(value, int) or isinstance(value, bool):
         raise workload_error(f"arithmetic needs a whole number: ${name} is {value!r}")

@@ -4,16 +4,24 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import takewhile
-from typing import Annotated, Self, assert_never, get_args
+from typing import Annotated, Literal, Self, assert_never, get_args
 
 from pydantic import AfterValidator, Field, model_validator
 
 from plimsoll.complaints import complain_of_unknown
 from plimsoll.errors import WorkloadError
 from plimsoll.model.databases import Language, protocol_facts
-from plimsoll.model.engine.asked import EngineStatement, Protocol, RowUpdated
+from plimsoll.model.engine.asked import EngineStatement, Protocol, Returned, RowWritten
 from plimsoll.model.engine.values import Value
-from plimsoll.workload.declared import Declared, Given, Listed, Text, locate_errors, workload_error
+from plimsoll.workload.declared import (
+    Declared,
+    Given,
+    Listed,
+    Name,
+    Text,
+    locate_errors,
+    workload_error,
+)
 from plimsoll.workload.names import Names
 from plimsoll.workload.reach import read_statement
 from plimsoll.workload.rows import KnownRows, RowRangeText, derive_least_rows, find_named_row
@@ -52,6 +60,8 @@ class Statement(Declared):
         postgres_binds: The values in PostgreSQL, if they differ.
         rows: How many rows an execution meets; None if that follows from its kind and its key.
         postgres_rows: The same in PostgreSQL, if it differs.
+        returns: The variables that take the first columns of its first row, in their order, with
+            their kinds. Without a row they are null.
     """
 
     sql: Given[Text] = None
@@ -65,6 +75,7 @@ class Statement(Declared):
     rows_per_statement: Annotated[int, Field(ge=1, le=10_000)] = 1
     rows: Given[RowRangeText] = None
     postgres_rows: Given[RowRangeText] = None
+    returns: dict[Name, Literal["int", "text"]] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _can_be_sent(self) -> Self:
@@ -76,8 +87,8 @@ class Statement(Declared):
         parameters = most * self.rows_per_statement
         if parameters > MAX_PLACEHOLDERS:
             raise workload_error(f"{parameters} parameters; a statement takes {MAX_PLACEHOLDERS}")
-        if self.choose is not None and self.one_of is not None:
-            raise workload_error("picks a table's copy: it does not go with one_of", "choose")
+        if self.returns and (self.repeat > 1 or self.rows_per_statement > 1):
+            raise workload_error("goes with a statement that is sent once", "returns")
         return self
 
     @property
@@ -143,8 +154,8 @@ class Statement(Declared):
         self._check_word(template, tables)
         with locate_errors(field):
             copies = self._copies(template, tables)
-        if self.choose is not None and copies is None:
-            raise workload_error("picks a table's copy, and no table here has copies", "choose")
+        if self.choose is not None and (copies is None) == (self.one_of is None):
+            raise workload_error(_explain_choice(copies), "choose")
         with locate_errors(field):
             alternatives = self._alternatives(template, tables, copies or 1, language)
             # copies differ only in table names, but chosen words may be any name
@@ -169,18 +180,24 @@ class Statement(Declared):
                 binds=binds * self.rows_per_statement,
                 repeat=self.repeat,
                 choose=self.choose if len(alternatives) > 1 else None,
+                returns=tuple(
+                    Returned(name=name, kind="integer" if kind == "int" else kind)
+                    for name, kind in self.returns.items()
+                ),
                 rows_least=stated.least
                 if stated is not None
                 else derive_least_rows(
                     tokens, named=named, rows_per_statement=self.rows_per_statement
                 ),
-                row_updated=None
-                if named is None or table is None or not named.changes
-                else RowUpdated(
+                row_written=None
+                if named is None or table is None or named.writes is None
+                else RowWritten(
+                    kind=named.writes,
                     table=_fold(copy_names(table, tables[table])[0], language),
                     column=named.column,
                     bind=named.bind,
                     key=named.key,
+                    rows=self.rows_per_statement if named.writes == "insert" else 1,
                 ),
             )
 
@@ -223,6 +240,12 @@ class Statement(Declared):
             return _NAME.sub(replace, template)
 
         return [fill(copy, word) for copy in range(copies) for word in words]
+
+
+def _explain_choice(copies: int | None) -> str:
+    if copies is None:
+        return "picks a table's copy or a word of one_of, and there is neither"
+    return "picks a table's copy: it does not go with one_of"
 
 
 def _quote_table_name(name: str, language: Language) -> str:

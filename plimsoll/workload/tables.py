@@ -223,8 +223,8 @@ class Tables(Declared):
 
 def _value_length_bytes(value: Value) -> int | None:
     match value:
-        case TextValue(length=length):
-            return length
+        case TextValue(length=length, most=most):
+            return length if most is None else most
         case PatternValue(pattern=pattern):
             return len(pattern.encode())
         case _:

@@ -9,13 +9,18 @@ from pydantic import AfterValidator, Field, model_validator
 
 from plimsoll.complaints import complain_of_unknown
 from plimsoll.errors import WorkloadError
+from plimsoll.model.engine.expressions import Expression, find_names
 from plimsoll.model.engine.values import (
     ColumnValue,
+    DecimalValue,
     Distribution,
+    ExpressionValue,
     FormatValue,
     HashValue,
+    IfValue,
     IntegerValue,
     KeyValue,
+    LastNameValue,
     LiteralValue,
     NextKeyValue,
     PatternValue,
@@ -25,6 +30,7 @@ from plimsoll.model.engine.values import (
     Uniform,
     Value,
     VariableValue,
+    WeightedValue,
 )
 from plimsoll.workload.declared import (
     Bounds,
@@ -33,13 +39,16 @@ from plimsoll.workload.declared import (
     ReadBy,
     Text,
     check_in_scope,
+    locate_errors,
     read_part,
     workload_error,
 )
 from plimsoll.workload.distributions import read_distribution
+from plimsoll.workload.expressions import read_expression
 
 BIGINT_MIN, BIGINT_MAX = -(2**63), 2**63 - 1
 MAX_LENGTH_BYTES = 65_535
+MAX_WEIGHT = 10**9
 
 
 @dataclass(frozen=True)
@@ -84,8 +93,12 @@ def is_number(value: Value, scope: Scope) -> bool:
             return isinstance(literal, int)
         case VariableValue(name=name):
             return is_number(scope.variables[name], scope)
-        case FormatValue() | TextValue() | PatternValue():
+        case FormatValue() | TextValue() | PatternValue() | DecimalValue() | LastNameValue():
             return False
+        case IfValue(then=then, otherwise=otherwise):
+            return _are_numbers((then, otherwise), scope)
+        case WeightedValue(of=values):
+            return _are_numbers(values, scope)
         case ColumnValue(values=values):
             return all(isinstance(each, int) for each in values)
         case _:
@@ -103,7 +116,31 @@ def find_used_variables(values: Collection[Value]) -> set[str]:
                 names |= find_used_variables(parts)
             case SumValue(of=part) | HashValue(of=part):
                 names |= find_used_variables([part])
+            case DecimalValue(of=part) | LastNameValue(of=part):
+                names |= find_used_variables([part])
+            case WeightedValue(of=parts):
+                names |= find_used_variables(parts)
+            case ExpressionValue(of=expression):
+                names |= find_names(expression)
+            case IfValue(condition=condition, then=then, otherwise=otherwise):
+                names |= find_names(condition) | find_used_variables([then, otherwise])
     return names
+
+
+def read_condition(text: Any, scope: Scope) -> Expression:
+    """Read an expression over the names of a scope.
+
+    Raises:
+        WorkloadError: It is no expression, or refers to an unknown name.
+    """
+    numbers = {name: is_number(value, scope) for name, value in scope.variables.items()}
+    return read_expression(text, numbers, row=scope.row)
+
+
+def _are_numbers(values: Collection[Value], scope: Scope) -> bool:
+    """Whether values one of which is drawn are whole numbers or null."""
+    known = [value for value in values if value != LiteralValue(value=None)]
+    return bool(known) and all(is_number(value, scope) for value in known)
 
 
 def _read_plain_value(value: Any, scope: Scope) -> Value:
@@ -173,6 +210,8 @@ WholeNumber = Annotated[AnyValue, check_in_scope(_require_integer)]
 BigInt = Annotated[int, Field(ge=BIGINT_MIN, le=BIGINT_MAX)]
 ShortText = Annotated[Text, AfterValidator(_require_short_text)]
 TableName = Annotated[str, check_in_scope(_require_known_table)]
+TextLength = Annotated[int, Field(ge=0, le=MAX_LENGTH_BYTES)]
+ConditionText = Annotated[Expression, ReadBy(read_condition)]
 DistributionText = Annotated[Distribution, ReadBy(lambda text, _: read_distribution(text))]
 
 
@@ -252,9 +291,14 @@ class _Format(_Form):
 
 
 class _Text(_Form):
-    engine = TextValue, "length"
-    text: Annotated[int, Field(ge=0, le=MAX_LENGTH_BYTES)]
+    text: TextLength | Bounds[TextLength]
     alphabet: Literal["printable", "alphanumeric", "digits"] = "printable"
+
+    def to_engine(self, _: Scope) -> Value:
+        if isinstance(self.text, int):
+            return TextValue(length=self.text, alphabet=self.alphabet)
+        least, most = self.text
+        return TextValue(length=least, most=most, alphabet=self.alphabet)
 
 
 class _Pattern(_Form):
@@ -267,4 +311,62 @@ class _Column(_Form):
     column: Annotated[Listed[BigInt | ShortText], Field(min_length=1)]
 
 
-_FORMS = {next(iter(form.model_fields)): form for form in _Form.__subclasses__()}
+class _Expression(_Form):
+    engine = ExpressionValue, "of"
+    expr: ConditionText
+
+
+class _If(_Form):
+    """The first field is `if`, which is a word of Python's."""
+
+    condition: Annotated[ConditionText, Field(alias="if")]
+    then: AnyValue
+    otherwise: Annotated[AnyValue, Field(alias="else")]
+
+    def to_engine(self, scope: Scope) -> Value:
+        values = (self.then, self.otherwise)
+        _require_same_kind(values, scope)
+        return IfValue(condition=self.condition, then=self.then, otherwise=self.otherwise)
+
+
+class _Weighted(_Form):
+    weighted: Annotated[Listed[Listed[Any]], Field(min_length=1)]
+
+    def to_engine(self, scope: Scope) -> Value:
+        weights, values = [], []
+        for index, pair in enumerate(self.weighted):
+            with locate_errors("weighted", index):
+                if len(pair) != 2 or isinstance(pair[0], bool):
+                    raise workload_error("must be [weight, value]")
+                if not isinstance(pair[0], int | float) or not 0 <= pair[0] <= MAX_WEIGHT:
+                    raise workload_error(f"a weight is a number from 0 to {MAX_WEIGHT}")
+                weights.append(float(pair[0]))
+                values.append(read_value(pair[1], scope))
+        if not any(weights):
+            raise workload_error("the weights sum to nothing", "weighted")
+        _require_same_kind(values, scope)
+        return WeightedValue(weights=tuple(weights), of=tuple(values))
+
+
+class _Decimal(_Form):
+    engine = DecimalValue, "of"
+    decimal: WholeNumber
+    scale: Annotated[int, Field(ge=1, le=18)]
+
+
+class _LastName(_Form):
+    engine = LastNameValue, "of"
+    last_name: WholeNumber
+
+
+def _require_same_kind(values: Collection[Value], scope: Scope) -> None:
+    known = [value for value in values if value != LiteralValue(value=None)]
+    if len({is_number(value, scope) for value in known}) > 1:
+        raise workload_error("chooses among whole numbers and texts: either all or none")
+
+
+_FORMS = {
+    field.alias or name: form
+    for form in _Form.__subclasses__()
+    for name, field in [next(iter(form.model_fields.items()))]
+}

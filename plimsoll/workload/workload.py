@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Annotated, Any, Self, get_args
+from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import Field, model_validator
 
@@ -12,21 +12,22 @@ from plimsoll.documents import Document
 from plimsoll.errors import UsageError, WorkloadError
 from plimsoll.model.databases import Language, protocol_facts
 from plimsoll.model.engine.asked import EngineOperation, EngineWorkload, KeySpace, Protocol
-from plimsoll.workload.compiled import Compiled, Table
+from plimsoll.workload.compiled import Compiled, RowCondition, Table
 from plimsoll.workload.ddl import define_tables
 from plimsoll.workload.declared import (
     Declared,
     Given,
+    Name,
     Text,
     locate_errors,
     read_part,
     workload_error,
 )
 from plimsoll.workload.names import Names
-from plimsoll.workload.operations import Operations
+from plimsoll.workload.operations import Operations, describe_logic, list_texts
 from plimsoll.workload.parameters import Parameter, Parameters, find_references, substitute
 from plimsoll.workload.rows import find_row_keys
-from plimsoll.workload.statements import require_short
+from plimsoll.workload.statements import Statement, require_short
 from plimsoll.workload.tables import Tables, TableShape
 from plimsoll.workload.values import Scope
 
@@ -47,19 +48,43 @@ class DatasetDocument(Declared):
 class WorkloadDocument(DatasetDocument):
     """The document of a workload, which has its own tables or names a dataset.
 
-    `Operations` reads its operations once all parameters have values.
+    `Operations` reads its operations once all parameters have values, `Condition` its conditions.
+
+    Attributes:
+        mix: `weights` to choose each operation by its weight; `deck` to take it from a shuffled
+            deck of the connection, with as many cards of an operation as its weight.
+        per_minute: Figures of the load by name: committed operations per minute, of which one.
+        conditions: What is true of the rows before and after every load, by name.
     """
 
     name: Given[Text] = None
     dataset: Given[Text] = None
     tables: Any = None
     operations: Any
+    mix: Literal["weights", "deck"] = "weights"
+    per_minute: dict[Name, Text] = Field(default_factory=dict)
+    conditions: dict[Name, Any] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _has_tables(self) -> Self:
         if len(self.model_fields_set & {"dataset", "tables"}) != 1:
             raise workload_error("must have either 'tables' or the name of a 'dataset'")
         return self
+
+
+class Condition(Declared):
+    """A condition that the rows meet, as a query of what breaks it.
+
+    Attributes:
+        about: What is true.
+        sql: A query whose first column is the number of breaches, for MySQL and its relatives, and
+            for PostgreSQL if `postgres` is missing.
+        postgres: The query for PostgreSQL.
+    """
+
+    about: Text
+    sql: Text
+    postgres: Given[Text] = None
 
 
 @dataclass(frozen=True)
@@ -111,6 +136,14 @@ class Workload:
         if len(sent) < len(operations):
             raise self._refusal(f"the workload has no {_NAMES[facts.language]} statements")
         sampled = tuple(name for name, shape in tables.items() if shape.keys == "sampled")
+        if protocol == "cql":
+            for operation in sent:
+                if needs := describe_logic(operation):
+                    raise self._refusal(f"operations.{operation.name}: Cassandra has no {needs}")
+        if sampled and any(operation.steps for operation in sent):
+            raise self._refusal(
+                f"tables.{sampled[0]}.keys: cannot be sampled for operations with logic"
+            )
         if sampled and protocol == "cql":
             raise self._refusal(
                 f"tables.{sampled[0]}.keys: Cassandra's keys cannot be sampled: rows lie by their"
@@ -133,7 +166,10 @@ class Workload:
                     for name, shape in tables.items()
                 ),
                 operations=sent,
+                mix=self._declared.mix,
             ),
+            per_minute=self._declared.per_minute,
+            conditions=self._conditions(tables, {"records": chosen, **values}, facts.language),
             sampled=sampled,
         )
 
@@ -178,7 +214,45 @@ class Workload:
         Raises:
             WorkloadError: Something in it is not valid.
         """
-        self._resolve({"records": self.default_records or 1000, **self._values({})})
+        values = {"records": self.default_records or 1000, **self._values({})}
+        tables, _ = self._resolve(values)
+        self._conditions(tables, values, None)
+        with _locate_in_document(self.document), locate_errors("per_minute"):
+            for name, operation in self._declared.per_minute.items():
+                if operation not in self.operation_names:
+                    raise WorkloadError(
+                        complain_of_unknown("operation", operation, self.operation_names, (name,))
+                    )
+
+    @property
+    def _declared(self) -> WorkloadDocument:
+        return read_part(WorkloadDocument, self.document.value)
+
+    def _conditions(
+        self,
+        tables: Mapping[str, TableShape],
+        values: Mapping[str, Scalar],
+        wanted: Language | None,
+    ) -> dict[str, RowCondition]:
+        """Return its conditions in a language, by name; none in CQL."""
+        copies = {name: shape.copies for name, shape in tables.items()}
+        names = {language: Names.of(tables, language) for language in get_args(Language)}
+        found: dict[str, RowCondition] = {}
+        with _locate_in_document(self.document):
+            part = substitute(dict(self._declared.conditions), values)
+            for name, declared in part.items():
+                with locate_errors("conditions", name):
+                    condition = read_part(Condition, declared)
+                    texts = {"sql": condition.sql, "postgres": condition.postgres}
+                    given = {field: text for field, text in texts.items() if text is not None}
+                    statement = read_part(Statement, given, Scope(copies=copies))
+                    written = statement.resolve(copies, names, wanted)
+                    for language, query in written.items():
+                        if not query.sql[0].upper().startswith(("SELECT", "WITH", "(")):
+                            raise workload_error("is a query alone: it begins with SELECT or WITH")
+                        if language == wanted:
+                            found[name] = RowCondition(condition.about, query.sql[0])
+        return found
 
     def _records(self, records: int | None) -> int:
         chosen = self.default_records if records is None else records
@@ -221,9 +295,7 @@ class Workload:
             texts = [
                 text
                 for operation in operations.values()
-                for statement in operation.statements
-                if isinstance(statement, dict)
-                for text in statement.values()
+                for text in list_texts(operation.statements)
             ]
             keys = find_row_keys(tables, texts)
             for name, operation in operations.items():

@@ -142,5 +142,6 @@ fn insert_statement(dataset: &Dataset, values: &[Value]) -> Prepared {
         columns.join(", "),
         vec!["?"; values.len()].join(", ")
     );
-    Prepared { sql, kinds: values.iter().map(Value::kind).collect() }
+    let kinds = values.iter().map(Value::kind).collect();
+    Prepared { sql, kinds, returns: Vec::new() }
 }

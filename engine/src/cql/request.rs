@@ -115,7 +115,11 @@ pub fn execute_again(packet: &[u8], statement: &Statement, out: &mut Vec<u8>) {
 }
 
 fn bind(value: &Value, kind: Type, drawing: &mut Drawing, scope: &mut Scope, out: &mut Vec<u8>) {
-    match (value.kind(), kind) {
+    let of = value.kind();
+    let Some(value) = value.pick(drawing) else {
+        return out.extend_from_slice(&NULL.to_be_bytes());
+    };
+    match (of, kind) {
         (Kind::Null, _) => out.extend_from_slice(&NULL.to_be_bytes()),
         (Kind::Text, _) => {
             let length_at = out.len();

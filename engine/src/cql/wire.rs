@@ -60,13 +60,19 @@ impl Wire for CqlWire {
     const COUNTS_ROWS: bool = false;
 
     fn check(load: &Load) -> Result<(), EngineError> {
-        match load.workload.operations.iter().find(|operation| operation.transaction) {
-            Some(operation) => Err(EngineError::spec(format!(
-                "operation {}: CQL has no transactions: leave it out",
-                operation.name
-            ))),
-            None => Ok(()),
-        }
+        let mut operations = load.workload.operations.iter();
+        operations.try_for_each(|operation| {
+            let problem = if operation.transaction {
+                "CQL has no transactions: leave it out"
+            } else if !operation.steps.is_empty() {
+                "CQL has no results for later statements, no branches and no loops"
+            } else if operation.max_tries > 1 {
+                "CQL has no deadlocks to try again after: leave max_tries out"
+            } else {
+                return Ok(());
+            };
+            Err(EngineError::spec(format!("operation {}: {problem}", operation.name)))
+        })
     }
 
     fn cluster(opener: Opener) -> Result<Cluster, EngineError> {

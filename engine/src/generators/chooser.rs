@@ -24,16 +24,41 @@ pub struct Chooser {
 #[derive(Debug, Clone)]
 enum Sampler {
     Uniform,
-    Sequential { next: u64, step: u64 },
+    Sequential {
+        next: u64,
+        step: u64,
+    },
     Zipfian(Zipfian),
-    Scrambled { zipfian: Zipfian, items: u64 },
+    Scrambled {
+        zipfian: Zipfian,
+        items: u64,
+    },
     Latest(Zipfian),
-    Hotspot { hot_set: f64, hot_operations: f64 },
-    Exponential { gamma: f64 },
-    Gaussian { iterations: u32 },
-    Special { iterations: u32, hot_set: u32, hot_operations: u32 },
-    Pareto { power: f64 },
+    Hotspot {
+        hot_set: f64,
+        hot_operations: f64,
+    },
+    Exponential {
+        gamma: f64,
+    },
+    Gaussian {
+        iterations: u32,
+    },
+    Special {
+        iterations: u32,
+        hot_set: u32,
+        hot_operations: u32,
+    },
+    Pareto {
+        power: f64,
+    },
     Rejection(RejectionZipfian),
+    /// TPC-C's NURand (clause 2.1.6) over the numbers from `low` on.
+    Nurand {
+        a: u64,
+        c: u64,
+        low: u64,
+    },
 }
 
 /// One holder's part of a counter that several holders divide between them: the numbers `offset`,
@@ -52,9 +77,10 @@ impl Chooser {
     /// Over `initial` numbers. `expected`: how many keys inserts may add to them; None where the
     /// numbers are not keys but those of a fixed range. YCSB's `CoreWorkload` spreads its scrambled
     /// zipfian over the initial keys, the expected ones and one more, and draws again where a key
-    /// has not been inserted yet.
+    /// has not been inserted yet. `low`: the number that the first one stands for.
     pub fn new(
         distribution: &Distribution,
+        low: i64,
         initial: u64,
         expected: Option<u64>,
         share: Share,
@@ -109,6 +135,14 @@ impl Chooser {
                 }
                 Sampler::Rejection(RejectionZipfian::new(n, exponent))
             }
+            Distribution::Nurand { a, c } => {
+                if low < 0 || a >= 1 << 32 || c > a {
+                    let message =
+                        "nurand: allowed are numbers from 0 on, a below 2^32 and c up to a";
+                    return Err(EngineError::spec(message));
+                }
+                Sampler::Nurand { a, c, low: low as u64 }
+            }
         };
         Ok(Chooser { sampler })
     }
@@ -160,6 +194,7 @@ impl Chooser {
             }
             Sampler::Pareto { power } => sysbench::pareto(rng, n, *power),
             Sampler::Rejection(zipfian) => zipfian.draw(rng),
+            Sampler::Nurand { a, c, low } => ((rng.below(*a + 1) | (*low + rng.below(n))) + *c) % n,
         }
     }
 }

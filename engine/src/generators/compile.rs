@@ -1,16 +1,40 @@
 //! Resolving the names in a workload's values and statements.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::chooser::Share;
-use super::program::{Operation, Prepared, Program, Statement};
+use super::expressions::Expression;
+use super::program::{Operation, Prepared, Program, Statement, Step};
 use super::values::{Kind, Scope, Value};
 use crate::error::EngineError;
-use crate::spec::{self, Distribution, Literal};
+use crate::spec::{self, Distribution, Function, Literal, ReturnedKind};
 
-/// The variables of an operation, by name: each one's index among the variables, and its kind.
+/// The variables of an operation, by name.
 #[derive(Debug, Default)]
-struct Names(HashMap<String, (usize, Kind)>);
+struct Names {
+    known: HashMap<String, Named>,
+    /// The names that statements' results are kept under: they may be null.
+    returned: HashSet<String>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Named {
+    /// The index among the variables.
+    slot: usize,
+    kind: Kind,
+    nullable: bool,
+}
+
+impl Names {
+    fn find(&self, name: &str) -> Result<Named, EngineError> {
+        let named = self.known.get(name).copied();
+        named.ok_or_else(|| EngineError::spec(format!("no let defines {name}")))
+    }
+}
+
+/// Loops within each other at most, and turns of one at most: an operation ends.
+const DEEPEST: usize = 8;
+const MOST_STEPS: usize = 10_000;
 
 impl Program {
     pub(super) fn operation(
@@ -19,15 +43,30 @@ impl Program {
         indices: &mut HashMap<Prepared, usize>,
     ) -> Result<Operation, EngineError> {
         let mut names = Names::default();
+        let returned = operation.statements.iter().flat_map(|statement| &statement.returns);
+        names.returned.extend(returned.clone().map(|each| each.name.clone()));
         let mut lets = Vec::new();
         for entry in &operation.lets {
-            let value = self.value(&entry.value, &names)?;
-            names.0.insert(entry.name.clone(), (lets.len(), value.kind()));
-            lets.push(value);
+            lets.push(self.variable(entry, &mut names)?);
+        }
+        for each in returned {
+            let kind = match each.kind {
+                ReturnedKind::Integer => Kind::Integer,
+                ReturnedKind::Text => Kind::Text,
+            };
+            if !names.known.contains_key(&each.name) {
+                self.name(&each.name, kind, &mut names);
+            } else if names.find(&each.name)?.kind != kind {
+                let message = format!("returns: {} is drawn as another kind of value", each.name);
+                return Err(EngineError::spec(message));
+            }
         }
         if operation.statements.is_empty() {
             return Err(EngineError::spec("it has no statements"));
         }
+        let mut steps = Vec::new();
+        self.steps(&operation.steps, operation, 0, &mut names, &mut steps)?;
+        check_steps(operation)?;
         let mut statements = Vec::new();
         for statement in &operation.statements {
             let binds: Vec<Value> = statement
@@ -48,7 +87,8 @@ impl Program {
                 .sql
                 .iter()
                 .map(|sql| {
-                    let prepared = Prepared { sql: sql.clone(), kinds: kinds.clone() };
+                    let returns = statement.returns.iter().map(|each| each.kind).collect();
+                    let prepared = Prepared { sql: sql.clone(), kinds: kinds.clone(), returns };
                     *indices.entry(prepared.clone()).or_insert_with(|| {
                         self.prepared.push(prepared);
                         self.prepared.len() - 1
@@ -56,7 +96,12 @@ impl Program {
                 })
                 .collect();
             let (repeat, rows_least) = (statement.repeat, statement.rows_least);
-            statements.push(Statement { alternatives, choose, binds, repeat, rows_least });
+            let returns = statement
+                .returns
+                .iter()
+                .map(|each| (names.known[&each.name].slot, each.kind))
+                .collect();
+            statements.push(Statement { alternatives, choose, binds, repeat, rows_least, returns });
         }
         Ok(Operation {
             name: operation.name.clone(),
@@ -65,7 +110,96 @@ impl Program {
             consistency: operation.consistency,
             lets,
             statements,
+            steps,
+            max_tries: operation.max_tries,
+            keying_s: operation.keying_s,
+            think_s: operation.think_s,
+            variables: self.variables,
         })
+    }
+
+    /// Gives a name a variable of its own.
+    fn name(&mut self, name: &str, kind: Kind, names: &mut Names) -> usize {
+        let slot = self.variables;
+        self.variables += 1;
+        let nullable = names.returned.contains(name);
+        names.known.insert(name.to_owned(), Named { slot, kind, nullable });
+        slot
+    }
+
+    /// A variable and what it is drawn from.
+    fn variable(
+        &mut self,
+        entry: &spec::Let,
+        names: &mut Names,
+    ) -> Result<(usize, Value), EngineError> {
+        let value = self.value(&entry.value, names)?;
+        let slot = self.name(&entry.name, value.kind(), names);
+        if value.may_be_null() {
+            names.known.entry(entry.name.clone()).and_modify(|named| named.nullable = true);
+        }
+        Ok((slot, value))
+    }
+
+    /// Compiles steps: branches and loops become jumps.
+    fn steps(
+        &mut self,
+        declared: &[spec::Step],
+        operation: &spec::Operation,
+        depth: usize,
+        names: &mut Names,
+        steps: &mut Vec<Step>,
+    ) -> Result<(), EngineError> {
+        if depth > DEEPEST || steps.len() > MOST_STEPS {
+            return Err(EngineError::spec("it has too many steps, or too many within each other"));
+        }
+        for step in declared {
+            match step {
+                spec::Step::Send { statement } if *statement < operation.statements.len() => {
+                    steps.push(Step::Send { statement: *statement });
+                }
+                spec::Step::Send { statement } => {
+                    return Err(EngineError::spec(format!("there is no statement {statement}")));
+                }
+                spec::Step::If { condition, then, otherwise } => {
+                    let condition = expression(condition, names)?;
+                    let branch = steps.len();
+                    steps.push(Step::Unless { condition, to: 0 });
+                    self.steps(then, operation, depth + 1, names, steps)?;
+                    let jump = steps.len();
+                    if !otherwise.is_empty() {
+                        steps.push(Step::GoTo(0));
+                    }
+                    let second = steps.len();
+                    self.steps(otherwise, operation, depth + 1, names, steps)?;
+                    let end = steps.len();
+                    if !otherwise.is_empty() {
+                        steps[jump] = Step::GoTo(end);
+                    }
+                    if let Step::Unless { to, .. } = &mut steps[branch] {
+                        *to = second;
+                    }
+                }
+                spec::Step::Repeat { times, turn, lets, steps: repeated } => {
+                    let times = self.whole_number("repeat", times, names)?;
+                    let turns = self.name("", Kind::Integer, names);
+                    steps.push(Step::Keep { slot: turns, value: times });
+                    let turn = self.name(turn, Kind::Integer, names);
+                    steps.push(Step::Keep { slot: turn, value: Value::Integer(0) });
+                    let start = steps.len();
+                    steps.push(Step::Turn { turn, turns, end: 0 });
+                    for entry in lets {
+                        let (slot, value) = self.variable(entry, names)?;
+                        steps.push(Step::Keep { slot, value });
+                    }
+                    self.steps(repeated, operation, depth + 1, names, steps)?;
+                    steps.push(Step::GoTo(start));
+                    steps[start] = Step::Turn { turn, turns, end: steps.len() };
+                }
+                spec::Step::Rollback {} => steps.push(Step::Rollback),
+            }
+        }
+        Ok(())
     }
 
     /// Resolves the names in a value.
@@ -85,21 +219,19 @@ impl Program {
                         "integer: high {high} is below low {low}, or too far"
                     ))
                 })? as u64;
-                Value::Drawn { low: *low, n, chooser: self.chooser(distribution, n, None) }
+                Value::Drawn { low: *low, n, chooser: self.chooser(distribution, *low, n, None) }
             }
             spec::Value::Key { key_space, distribution } => {
                 let space = self.space(key_space)?;
-                let initial = self.spaces[space].records;
-                Value::Key { space, chooser: self.chooser(distribution, initial, Some(space)) }
+                let spec::KeySpace { first, records, .. } = self.spaces[space];
+                let chooser = self.chooser(distribution, first, records, Some(space));
+                Value::Key { space, chooser }
             }
             spec::Value::NextKey { key_space } => Value::NextKey { space: self.space(key_space)? },
             spec::Value::Row {} => Value::Row,
             spec::Value::Variable { name } => {
-                let &(slot, kind) = names
-                    .0
-                    .get(name)
-                    .ok_or_else(|| EngineError::spec(format!("no let defines {name}")))?;
-                Value::Variable { slot, kind }
+                let Named { slot, kind, nullable } = names.find(name)?;
+                Value::Variable { slot, kind, nullable }
             }
             spec::Value::Sum { of, plus } => {
                 Value::Sum { of: Box::new(self.whole_number("sum", of, names)?), plus: *plus }
@@ -108,12 +240,59 @@ impl Program {
                 Value::FnvHash(Box::new(self.whole_number("fnv_hash", of, names)?))
             }
             spec::Value::Format { template, of } => self.format(template, of, names)?,
-            spec::Value::Text { length, alphabet } => {
-                Value::RandomText { length: *length as usize, alphabet: *alphabet }
-            }
+            spec::Value::Text { length, most, alphabet } => Value::RandomText {
+                length: *length as usize,
+                most: most.unwrap_or(*length) as usize,
+                alphabet: *alphabet,
+            },
             spec::Value::Pattern { pattern } => Value::Pattern(pattern.as_bytes().into()),
             spec::Value::Column { values } => self.column(values)?,
+            spec::Value::Expression { of } => Value::Expression(expression(of, names)?),
+            spec::Value::If { condition, then, otherwise } => {
+                let condition = expression(condition, names)?;
+                let sides = [self.value(then, names)?, self.value(otherwise, names)?];
+                let kind = common_kind(&sides)?;
+                Value::If { condition, sides: Box::new(sides), kind }
+            }
+            spec::Value::Weighted { weights, of } => self.weighted(weights, of, names)?,
+            spec::Value::Decimal { of, scale } => {
+                if *scale > 18 {
+                    return Err(EngineError::spec("decimal: at most 18 digits after the point"));
+                }
+                Value::Decimal {
+                    of: Box::new(self.whole_number("decimal", of, names)?),
+                    scale: *scale,
+                }
+            }
+            spec::Value::LastName { of } => {
+                Value::LastName(Box::new(self.whole_number("last_name", of, names)?))
+            }
         })
+    }
+
+    fn weighted(
+        &mut self,
+        weights: &[f64],
+        of: &[spec::Value],
+        names: &Names,
+    ) -> Result<Value, EngineError> {
+        let mut total = 0.0;
+        let cumulative: Box<[f64]> = weights
+            .iter()
+            .map(|weight| {
+                total += weight;
+                total
+            })
+            .collect();
+        let valid = weights.iter().all(|weight| weight.is_finite() && *weight >= 0.0);
+        if !valid || total <= 0.0 || weights.len() != of.len() {
+            let message = "weighted: needs a weight for each value, 0 or more, and one above 0";
+            return Err(EngineError::spec(message));
+        }
+        let of: Box<[Value]> =
+            of.iter().map(|value| self.value(value, names)).collect::<Result<_, _>>()?;
+        let kind = common_kind(&of)?;
+        Ok(Value::Weighted { cumulative, of, kind })
     }
 
     fn whole_number(
@@ -153,7 +332,7 @@ impl Program {
         if values.is_empty() {
             return Err(EngineError::spec("a column needs values"));
         }
-        let chooser = self.chooser(&Distribution::Sequential {}, values.len() as u64, None);
+        let chooser = self.chooser(&Distribution::Sequential {}, 0, values.len() as u64, None);
         let number = |value: &Literal| match value {
             Literal::Integer(number) => Some(*number),
             _ => None,
@@ -172,6 +351,103 @@ impl Program {
     fn space(&self, name: &str) -> Result<usize, EngineError> {
         let index = self.spaces.iter().position(|space| space.name == name);
         index.ok_or_else(|| EngineError::spec(format!("there is no key space {name}")))
+    }
+}
+
+/// The kind of values one of which is drawn: that of all that are not null.
+fn common_kind(values: &[Value]) -> Result<Kind, EngineError> {
+    let mut kinds = values.iter().map(Value::kind).filter(|kind| *kind != Kind::Null);
+    let kind = kinds.next().unwrap_or(Kind::Null);
+    if kinds.all(|other| other == kind) {
+        return Ok(kind);
+    }
+    Err(EngineError::spec("the values to choose from are of several kinds"))
+}
+
+/// Refuses steps in which the first thing to be sent is not certain, and a rollback of nothing.
+fn check_steps(operation: &spec::Operation) -> Result<(), EngineError> {
+    fn rolls_back(steps: &[spec::Step]) -> bool {
+        steps.iter().any(|step| match step {
+            spec::Step::If { then, otherwise, .. } => rolls_back(then) || rolls_back(otherwise),
+            spec::Step::Repeat { steps, .. } => rolls_back(steps),
+            spec::Step::Rollback {} => true,
+            spec::Step::Send { .. } => false,
+        })
+    }
+    let returns = operation.statements.iter().any(|each| !each.returns.is_empty());
+    if returns && operation.steps.is_empty() {
+        return Err(EngineError::spec("a statement that returns variables needs steps"));
+    }
+    if operation.max_tries == 0 {
+        return Err(EngineError::spec("max_tries is 0: allowed is 1 and more"));
+    }
+    for (name, seconds) in [("keying_s", operation.keying_s), ("think_s", operation.think_s)] {
+        if !(0.0..=3_600.0).contains(&seconds) {
+            let message = format!("{name} is {seconds}: allowed are 0 to 3,600");
+            return Err(EngineError::spec(message));
+        }
+    }
+    if operation.transaction || operation.steps.is_empty() {
+        return Ok(());
+    }
+    if rolls_back(&operation.steps) {
+        return Err(EngineError::spec("a rollback needs a transaction"));
+    }
+    match operation.steps[0] {
+        spec::Step::Send { .. } => Ok(()),
+        _ => Err(EngineError::spec("without a transaction, its first step is a statement")),
+    }
+}
+
+fn expression(declared: &spec::Expression, names: &Names) -> Result<Expression, EngineError> {
+    let texts = |of: &[spec::Expression]| of.iter().any(|each| is_text(each, names));
+    Ok(match declared {
+        spec::Expression::Number { value } => Expression::Number(*value),
+        spec::Expression::Row {} => Expression::Row,
+        spec::Expression::Variable { name } if !is_text(declared, names) => {
+            Expression::Variable(names.find(name)?.slot)
+        }
+        spec::Expression::Variable { name: text } | spec::Expression::Text { value: text } => {
+            let message = format!("{text:?} is text: it is only compared with another, by =");
+            return Err(EngineError::spec(message));
+        }
+        spec::Expression::Call { function: Function::IsNull, of } => match of.as_slice() {
+            [spec::Expression::Variable { name }] => Expression::IsNull(names.find(name)?.slot),
+            _ => return Err(EngineError::spec("is_null takes a variable")),
+        },
+        spec::Expression::Call { function: Function::Equal, of } if texts(of) => {
+            match of.as_slice() {
+                [spec::Expression::Variable { name }, spec::Expression::Text { value }]
+                    if is_text(&of[0], names) =>
+                {
+                    Expression::IsText(names.find(name)?.slot, value.as_bytes().into())
+                }
+                _ => return Err(EngineError::spec("= compares a variable with a text in quotes")),
+            }
+        }
+        spec::Expression::Call { function, of } => {
+            let wanted = match function {
+                Function::Not | Function::Hash | Function::IsNull => 1,
+                Function::If => 3,
+                _ => 2,
+            };
+            if of.len() != wanted {
+                let message = format!("{function:?} takes {wanted} values, not {}", of.len());
+                return Err(EngineError::spec(message));
+            }
+            let of = of.iter().map(|each| expression(each, names)).collect::<Result<_, _>>()?;
+            Expression::Call(*function, of)
+        }
+    })
+}
+
+fn is_text(declared: &spec::Expression, names: &Names) -> bool {
+    match declared {
+        spec::Expression::Text { .. } => true,
+        spec::Expression::Variable { name } => {
+            names.known.get(name).is_some_and(|named| named.kind == Kind::Text)
+        }
+        _ => false,
     }
 }
 

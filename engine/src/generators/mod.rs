@@ -2,6 +2,7 @@
 
 pub mod chooser;
 pub mod compile;
+pub mod expressions;
 pub mod keys;
 pub mod program;
 pub mod rng;

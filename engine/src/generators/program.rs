@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 
 use super::chooser::{Chooser, Share};
+use super::expressions::Expression;
 use super::keys::KeySpace;
-use super::rng::Rng;
-use super::values::{Drawing, Kind, Scope, Value};
+use super::values::{Drawing, Kind, Scope, Value, Variable};
 use crate::error::EngineError;
-use crate::spec::{self, Consistency, Distribution};
+use crate::spec::{self, Consistency, Distribution, Mix, ReturnedKind};
 
 /// A statement to be prepared on each connection.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -15,6 +15,8 @@ pub struct Prepared {
     pub sql: String,
     /// The kinds of its binds.
     pub kinds: Vec<Kind>,
+    /// How many columns of its result are kept, by kind.
+    pub returns: Vec<ReturnedKind>,
 }
 
 impl Prepared {
@@ -38,6 +40,33 @@ pub struct Statement {
     pub repeat: u32,
     /// The fewest rows that one execution is to meet.
     pub rows_least: u64,
+    /// The variables that take the first columns of its first row.
+    pub returns: Box<[(usize, ReturnedKind)]>,
+}
+
+/// What an operation with logic does next.
+#[derive(Debug, Clone)]
+pub enum Step {
+    Send {
+        statement: usize,
+    },
+    Keep {
+        slot: usize,
+        value: Value,
+    },
+    /// Goes on with the next step if the condition holds, else elsewhere.
+    Unless {
+        condition: Expression,
+        to: usize,
+    },
+    GoTo(usize),
+    /// Begins a turn of a loop, or goes on after its last one. `turns` has how many there are.
+    Turn {
+        turn: usize,
+        turns: usize,
+        end: usize,
+    },
+    Rollback,
 }
 
 #[derive(Debug, Clone)]
@@ -47,8 +76,16 @@ pub struct Operation {
     pub records: u64,
     /// CQL only: how many replicas the coordinator waits for.
     pub consistency: Consistency,
-    pub lets: Vec<Value>,
+    /// Variables with what they are drawn from.
+    pub lets: Vec<(usize, Value)>,
     pub statements: Vec<Statement>,
+    /// Empty if each statement is sent in turn.
+    pub steps: Vec<Step>,
+    pub max_tries: u32,
+    pub keying_s: f64,
+    pub think_s: f64,
+    /// How many variables there are up to this operation's last one.
+    pub variables: usize,
 }
 
 /// A workload with every name resolved; never changed by running it.
@@ -57,6 +94,12 @@ pub struct Program {
     pub operations: Vec<Operation>,
     pub prepared: Vec<Prepared>,
     cumulative_weights: Vec<f64>,
+    /// The cards of the deck that operations are chosen from; empty if they are chosen by weight.
+    cards: Vec<u32>,
+    /// Each statement has an answer of its own, so that its latency can be recorded.
+    pub one_by_one: bool,
+    /// How many variables the operations have together.
+    pub(super) variables: usize,
     pub(super) spaces: Vec<spec::KeySpace>,
     choosers: Vec<ChooserPlan>,
 }
@@ -64,6 +107,7 @@ pub struct Program {
 #[derive(Debug)]
 struct ChooserPlan {
     distribution: Distribution,
+    low: i64,
     initial: u64,
     /// The key space that it draws from, if one.
     space: Option<usize>,
@@ -96,6 +140,9 @@ impl Program {
         if total <= 0.0 {
             return Err(EngineError::spec("the weights of the operations sum to nothing"));
         }
+        if workload.mix == Mix::Deck {
+            program.cards = cards(&workload.operations)?;
+        }
         // the distributions are checked before anything is connected
         program.scope(Share::WHOLE, Share::WHOLE, 0)?;
         Ok(program)
@@ -104,10 +151,12 @@ impl Program {
     pub(super) fn chooser(
         &mut self,
         distribution: &Distribution,
+        low: i64,
         initial: u64,
         space: Option<usize>,
     ) -> usize {
-        self.choosers.push(ChooserPlan { distribution: distribution.clone(), initial, space });
+        let distribution = distribution.clone();
+        self.choosers.push(ChooserPlan { distribution, low, initial, space });
         self.choosers.len() - 1
     }
 
@@ -131,7 +180,7 @@ impl Program {
             .map(|plan| {
                 let expected =
                     plan.space.map(|space| self.expected_inserts(space, expected_operations));
-                Chooser::new(&plan.distribution, plan.initial, expected, counters)
+                Chooser::new(&plan.distribution, plan.low, plan.initial, expected, counters)
             })
             .collect::<Result<_, _>>()?;
         Ok(Scope { spaces, choosers })
@@ -143,8 +192,8 @@ impl Program {
         let mut previous = 0.0;
         let mut per_operation = 0.0;
         for (operation, &cumulative) in self.operations.iter().zip(&self.cumulative_weights) {
-            let values =
-                operation.lets.iter().chain(operation.statements.iter().flat_map(|s| &s.binds));
+            let lets = operation.lets.iter().map(|(_, value)| value);
+            let values = lets.chain(operation.statements.iter().flat_map(|s| &s.binds));
             let inserts = values.filter(|value| issues(value, space)).count();
             per_operation += (cumulative - previous) * inserts as f64;
             previous = cumulative;
@@ -159,17 +208,50 @@ impl Program {
         }
     }
 
-    /// The index of the next operation, by weight.
+    /// The index of the next operation, by weight or from the deck.
     #[inline]
-    pub fn choose_operation(&self, rng: &mut Rng) -> usize {
+    pub fn choose_operation(&self, drawing: &mut Drawing) -> usize {
         if self.operations.len() == 1 {
             return 0;
         }
+        if !self.cards.is_empty() {
+            return self.take_card(drawing);
+        }
         let total = *self.cumulative_weights.last().expect("a program has operations");
-        let drawn = rng.unit() * total;
+        let drawn = drawing.rng.unit() * total;
         let chosen = self.cumulative_weights.iter().position(|&weight| drawn < weight);
         chosen.unwrap_or(self.operations.len() - 1)
     }
+
+    /// Takes a card from what is left of a shuffled deck, at random: the order is that of a shuffle.
+    fn take_card(&self, drawing: &mut Drawing) -> usize {
+        if drawing.deck.is_empty() {
+            drawing.deck.extend_from_slice(&self.cards);
+        }
+        let drawn = drawing.rng.below(drawing.deck.len() as u64) as usize;
+        drawing.deck.swap_remove(drawn) as usize
+    }
+
+    /// Whether operations are sent with pauses between them.
+    pub fn pauses(&self) -> bool {
+        self.operations.iter().any(|each| each.keying_s > 0.0 || each.think_s > 0.0)
+    }
+}
+
+/// As many cards of each operation as its weight.
+fn cards(operations: &[spec::Operation]) -> Result<Vec<u32>, EngineError> {
+    const MOST: f64 = 1_000.0;
+    let mut cards = Vec::new();
+    for (index, operation) in operations.iter().enumerate() {
+        if operation.weight.fract() != 0.0 || operation.weight > MOST {
+            return Err(EngineError::spec(format!(
+                "operation {}: weight is {}: a deck has whole numbers up to {MOST}",
+                operation.name, operation.weight
+            )));
+        }
+        cards.extend(std::iter::repeat_n(index as u32, operation.weight as usize));
+    }
+    Ok(cards)
 }
 
 impl Statement {
@@ -190,10 +272,11 @@ impl Operation {
     /// Draws the operation's variables.
     #[inline]
     pub fn begin(&self, drawing: &mut Drawing, scope: &mut Scope) {
-        drawing.variables.clear();
-        for value in &self.lets {
-            let drawn = value.draw(drawing, scope);
-            drawing.variables.push(drawn);
+        if drawing.variables.len() < self.variables {
+            drawing.variables.resize(self.variables, Variable::Null);
+        }
+        for (slot, value) in &self.lets {
+            value.keep(*slot, drawing, scope);
         }
     }
 }
@@ -202,7 +285,12 @@ impl Operation {
 fn issues(value: &Value, wanted: usize) -> bool {
     match value {
         Value::NextKey { space } => *space == wanted,
-        Value::Sum { of, .. } | Value::FnvHash(of) => issues(of, wanted),
+        Value::Sum { of, .. }
+        | Value::FnvHash(of)
+        | Value::Decimal { of, .. }
+        | Value::LastName(of) => issues(of, wanted),
+        Value::If { sides, .. } => sides.iter().any(|value| issues(value, wanted)),
+        Value::Weighted { of, .. } => of.iter().any(|value| issues(value, wanted)),
         Value::Format { of, .. } => of.iter().any(|value| issues(value, wanted)),
         _ => false,
     }

@@ -1,5 +1,7 @@
 //! Random text.
 
+use std::io::Write as _;
+
 use super::rng::Rng;
 use crate::spec::Alphabet;
 
@@ -24,6 +26,25 @@ pub fn write_text(rng: &mut Rng, length: usize, alphabet: Alphabet, out: &mut Ve
             };
         }
     }
+}
+
+/// Appends TPC-C's last name of a number from 0 to 999: a syllable for each of its three digits
+/// (clause 4.3.2.3).
+pub fn write_last_name(number: i64, out: &mut Vec<u8>) {
+    const SYLLABLES: [&str; 10] =
+        ["BAR", "OUGHT", "ABLE", "PRI", "PRES", "ESE", "ANTI", "CALLY", "ATION", "EING"];
+    for place in [100, 10, 1] {
+        out.extend_from_slice(SYLLABLES[(number / place).rem_euclid(10) as usize].as_bytes());
+    }
+}
+
+/// Appends a number of units of the last digit as a decimal with so many digits after the point.
+pub fn write_decimal(units: i64, scale: u32, out: &mut Vec<u8>) {
+    let sign = if units < 0 { "-" } else { "" };
+    let one = 10_u64.pow(scale.min(18));
+    let (whole, part) = (units.unsigned_abs() / one, units.unsigned_abs() % one);
+    let written = write!(out, "{sign}{whole}.{part:0width$}", width = scale as usize);
+    written.expect("writing to memory does not fail");
 }
 
 /// Appends sysbench's template (`sb_rand_str`): each `#` a digit, each `@` a letter a to z.
@@ -66,6 +87,27 @@ mod tests {
             let seen: std::collections::BTreeSet<u8> = out[6..].iter().copied().collect();
             assert_eq!(seen.into_iter().collect::<Vec<u8>>(), expected);
         }
+    }
+
+    #[test]
+    fn last_names_and_decimals_are_those_of_the_standard() {
+        let name = |number| {
+            let mut out = Vec::new();
+            write_last_name(number, &mut out);
+            String::from_utf8(out).unwrap()
+        };
+        // the example of clause 4.3.2.3
+        assert_eq!(name(371), "PRICALLYOUGHT");
+        assert_eq!(
+            (name(0), name(40), name(999)),
+            ("BARBARBAR".into(), "BARPRESBAR".into(), "EINGEINGEING".into())
+        );
+        let decimal = |units, scale| {
+            let mut out = Vec::new();
+            write_decimal(units, scale, &mut out);
+            String::from_utf8(out).unwrap()
+        };
+        assert_eq!((decimal(7, 4), decimal(-1005, 2)), ("0.0007".into(), "-10.05".into()));
     }
 
     #[test]

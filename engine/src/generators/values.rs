@@ -3,9 +3,10 @@
 use std::io::Write as _;
 
 use super::chooser::{Chooser, Extent};
+use super::expressions::Expression;
 use super::keys::KeySpace;
 use super::rng::Rng;
-use super::text::{write_pattern, write_text};
+use super::text::{write_decimal, write_last_name, write_pattern, write_text};
 use super::zipf::fnv_hash;
 use crate::spec::Alphabet;
 
@@ -25,18 +26,64 @@ pub enum Value {
     Double(f64),
     Text(Box<[u8]>),
     Null,
-    Drawn { low: i64, n: u64, chooser: usize },
-    Key { space: usize, chooser: usize },
-    NextKey { space: usize },
+    Drawn {
+        low: i64,
+        n: u64,
+        chooser: usize,
+    },
+    Key {
+        space: usize,
+        chooser: usize,
+    },
+    NextKey {
+        space: usize,
+    },
     Row,
-    Variable { slot: usize, kind: Kind },
-    Sum { of: Box<Value>, plus: i64 },
+    /// `nullable`: a statement's result may make it null.
+    Variable {
+        slot: usize,
+        kind: Kind,
+        nullable: bool,
+    },
+    Sum {
+        of: Box<Value>,
+        plus: i64,
+    },
     FnvHash(Box<Value>),
-    Format { around: Vec<Box<[u8]>>, of: Vec<Value> },
-    RandomText { length: usize, alphabet: Alphabet },
+    Format {
+        around: Vec<Box<[u8]>>,
+        of: Vec<Value>,
+    },
+    RandomText {
+        length: usize,
+        most: usize,
+        alphabet: Alphabet,
+    },
     Pattern(Box<[u8]>),
-    Numbers { of: Box<[i64]>, chooser: usize },
-    Texts { of: Box<[Box<[u8]>]>, chooser: usize },
+    Numbers {
+        of: Box<[i64]>,
+        chooser: usize,
+    },
+    Texts {
+        of: Box<[Box<[u8]>]>,
+        chooser: usize,
+    },
+    Expression(Expression),
+    If {
+        condition: Expression,
+        sides: Box<[Value; 2]>,
+        kind: Kind,
+    },
+    Weighted {
+        cumulative: Box<[f64]>,
+        of: Box<[Value]>,
+        kind: Kind,
+    },
+    Decimal {
+        of: Box<Value>,
+        scale: u32,
+    },
+    LastName(Box<Value>),
 }
 
 /// A value drawn by an operation's `let`.
@@ -62,6 +109,8 @@ pub struct Drawing {
     pub variables: Vec<Variable>,
     /// New rows of the running operation: key space and ticket, to be acknowledged.
     pub issued: Vec<(usize, u64)>,
+    /// The cards that are left of the deck of operations.
+    pub deck: Vec<u32>,
     /// The row being made, while a dataset is loaded.
     row: i64,
     /// While a dataset is loaded: each row has a stream of its own below this seed, so that it
@@ -71,12 +120,24 @@ pub struct Drawing {
 
 impl Drawing {
     pub fn new(rng: Rng) -> Self {
-        Drawing { rng, variables: Vec::new(), issued: Vec::new(), row: 0, row_seed: None }
+        Drawing {
+            rng,
+            variables: Vec::new(),
+            issued: Vec::new(),
+            deck: Vec::new(),
+            row: 0,
+            row_seed: None,
+        }
     }
 
     /// Draws rows of a dataset, one by one.
     pub fn of_rows(seed: u64) -> Self {
         Drawing { row_seed: Some(seed), ..Self::new(Rng::for_stream(seed, &[])) }
+    }
+
+    /// The number of the row being made.
+    pub fn row(&self) -> i64 {
+        self.row
     }
 
     /// The values that are drawn from now on belong to this row.
@@ -93,13 +154,44 @@ impl Value {
         match self {
             Value::Double(_) => Kind::Double,
             Value::Null => Kind::Null,
-            Value::Variable { kind, .. } => *kind,
+            Value::Variable { kind, .. }
+            | Value::If { kind, .. }
+            | Value::Weighted { kind, .. } => *kind,
             Value::Text(_)
             | Value::Format { .. }
             | Value::RandomText { .. }
             | Value::Pattern(_)
+            | Value::Decimal { .. }
+            | Value::LastName(_)
             | Value::Texts { .. } => Kind::Text,
             _ => Kind::Integer,
+        }
+    }
+
+    /// Whether a draw may be null though the value has another kind.
+    #[inline]
+    pub fn may_be_null(&self) -> bool {
+        match self {
+            Value::Variable { nullable, .. } => *nullable,
+            Value::If { .. } | Value::Weighted { .. } => true,
+            _ => false,
+        }
+    }
+
+    /// Draws which value stands here: one of several, or the value itself. None if it is null.
+    pub fn pick(&self, drawing: &mut Drawing) -> Option<&Value> {
+        match self {
+            Value::Null => None,
+            Value::Variable { slot, .. } if drawing.variables[*slot] == Variable::Null => None,
+            Value::If { condition, sides, .. } => {
+                sides[usize::from(!condition.holds(drawing))].pick(drawing)
+            }
+            Value::Weighted { cumulative, of, .. } => {
+                let drawn = drawing.rng.unit() * cumulative.last().copied().unwrap_or(0.0);
+                let chosen = cumulative.iter().position(|&weight| drawn < weight);
+                of[chosen.unwrap_or(of.len() - 1)].pick(drawing)
+            }
+            _ => Some(self),
         }
     }
 
@@ -129,18 +221,25 @@ impl Value {
             Value::Sum { of, plus } => of.integer(drawing, scope).wrapping_add(*plus),
             Value::FnvHash(of) => fnv_hash(of.integer(drawing, scope) as u64) as i64,
             Value::Numbers { of, chooser } => of[position(*chooser, of.len(), drawing, scope)],
+            Value::Expression(expression) => expression.compute(drawing),
+            Value::If { .. } | Value::Weighted { .. } => {
+                self.pick(drawing).map_or(0, |value| value.integer(drawing, scope))
+            }
             _ => 0,
         }
     }
 
     /// Draws a value of [`Kind::Double`]; 0 for one of another kind.
-    pub fn double(&self, drawing: &Drawing) -> f64 {
+    pub fn double(&self, drawing: &mut Drawing) -> f64 {
         match self {
             Value::Double(value) => *value,
             Value::Variable { slot, .. } => match &drawing.variables[*slot] {
                 Variable::Double(value) => *value,
                 _ => 0.0,
             },
+            Value::If { .. } | Value::Weighted { .. } => {
+                self.pick(drawing).map_or(0.0, |value| value.double(drawing))
+            }
             _ => 0.0,
         }
     }
@@ -149,9 +248,20 @@ impl Value {
     pub fn append_text(&self, drawing: &mut Drawing, scope: &mut Scope, out: &mut Vec<u8>) {
         match self {
             Value::Text(text) => out.extend_from_slice(text),
-            Value::RandomText { length, alphabet } => {
-                write_text(&mut drawing.rng, *length, *alphabet, out);
+            Value::RandomText { length, most, alphabet } => {
+                let more = if most > length { (most - length + 1) as u64 } else { 1 };
+                let more = if more > 1 { drawing.rng.below(more) as usize } else { 0 };
+                write_text(&mut drawing.rng, length + more, *alphabet, out);
             }
+            Value::If { .. } | Value::Weighted { .. } => {
+                if let Some(value) = self.pick(drawing) {
+                    value.append_text(drawing, scope, out);
+                }
+            }
+            Value::Decimal { of, scale } => {
+                write_decimal(of.integer(drawing, scope), *scale, out);
+            }
+            Value::LastName(of) => write_last_name(of.integer(drawing, scope), out),
             Value::Pattern(pattern) => write_pattern(&mut drawing.rng, pattern, out),
             Value::Texts { of, chooser } => {
                 out.extend_from_slice(&of[position(*chooser, of.len(), drawing, scope)]);
@@ -176,18 +286,26 @@ impl Value {
         }
     }
 
-    /// Draws a value to be kept.
-    pub fn draw(&self, drawing: &mut Drawing, scope: &mut Scope) -> Variable {
-        match self.kind() {
-            Kind::Integer => Variable::Integer(self.integer(drawing, scope)),
-            Kind::Double => Variable::Double(self.double(drawing)),
-            Kind::Null => Variable::Null,
-            Kind::Text => {
-                let mut text = Vec::new();
-                self.append_text(drawing, scope, &mut text);
+    /// Draws a value and keeps it as a variable, in the memory of the text that was there.
+    pub fn keep(&self, slot: usize, drawing: &mut Drawing, scope: &mut Scope) {
+        let kind = self.kind();
+        let value = if self.may_be_null() { self.pick(drawing) } else { Some(self) };
+        let kept = match (value, kind) {
+            (None, _) | (_, Kind::Null) => Variable::Null,
+            (Some(value), Kind::Integer) => Variable::Integer(value.integer(drawing, scope)),
+            (Some(value), Kind::Double) => Variable::Double(value.double(drawing)),
+            (Some(value), Kind::Text) => {
+                let before = std::mem::replace(&mut drawing.variables[slot], Variable::Null);
+                let mut text = match before {
+                    Variable::Text(text) => text,
+                    _ => Vec::new(),
+                };
+                text.clear();
+                value.append_text(drawing, scope, &mut text);
                 Variable::Text(text)
             }
-        }
+        };
+        drawing.variables[slot] = kept;
     }
 }
 

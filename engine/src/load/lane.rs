@@ -32,8 +32,12 @@ pub struct Lane {
     pub deadline: u64,
     /// Operations that it may still start.
     pub remaining: u64,
-    /// Whether it is in the queue of idle lanes.
+    /// Whether it is in the queue of idle lanes, or of those that pause.
     pub queued: bool,
+    /// The operation that is sent next, where it is chosen before a pause.
+    chosen: Option<usize>,
+    /// When what was sent last was sent, if the latency of statements is recorded.
+    pub statement_sent: u64,
 }
 
 impl Lane {
@@ -50,6 +54,8 @@ impl Lane {
             deadline: u64::MAX,
             remaining,
             queued: false,
+            chosen: None,
+            statement_sent: 0,
         }
     }
 
@@ -69,7 +75,40 @@ impl Lane {
         self.state = State::Busy;
         self.remaining -= 1;
         let (slot, drawing) = (self.slot, &mut self.drawing);
-        self.running.begin(&mut Tools { program, scope, drawing, wire, slot, sent });
+        let tools = &mut Tools { program, scope, drawing, wire, slot, sent };
+        match self.chosen.take() {
+            Some(index) => self.running.begin_chosen(index, tools),
+            None => self.running.begin(tools),
+        }
+    }
+
+    /// The place of the statement that was sent last.
+    pub fn sent_statement(&self, program: &Program) -> Option<usize> {
+        self.running.sent_statement(program)
+    }
+
+    /// Chooses the next operation and returns how long to pause before it, in nanoseconds: the last
+    /// one's think time, exponential and at most ten times its mean (TPC-C, clause 5.2.5.4), then
+    /// the next one's keying time.
+    pub fn pause(&mut self, program: &Program, first: bool) -> u64 {
+        let mean_s = if first { 0.0 } else { program.operations[self.running.index].think_s };
+        let think_s = (-self.drawing.rng.unit_above_zero().ln() * mean_s).min(10.0 * mean_s);
+        let next = program.choose_operation(&mut self.drawing);
+        self.chosen = Some(next);
+        ((think_s + program.operations[next].keying_s) * 1e9) as u64
+    }
+
+    /// Begins the operation anew after a deadlock or a serialization failure.
+    #[cold]
+    pub fn again<W: Wire>(
+        &mut self,
+        program: &Program,
+        scope: &mut Scope,
+        wire: &mut W,
+        sent: &mut Sent,
+    ) {
+        let (slot, drawing) = (self.slot, &mut self.drawing);
+        self.running.again(&mut Tools { program, scope, drawing, wire, slot, sent });
     }
 
     /// Takes the answer to the last packet, and appends the next one where there is one.

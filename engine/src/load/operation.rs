@@ -2,8 +2,9 @@
 
 use super::wire::{Execution, Met, Wire};
 use crate::error::Failure;
-use crate::generators::program::Program;
-use crate::generators::values::{Drawing, Scope};
+use crate::generators::program::{Program, Statement, Step};
+use crate::generators::rng::Rng;
+use crate::generators::values::{Drawing, Scope, Variable};
 
 /// An operation that is under way.
 #[derive(Debug, Default)]
@@ -15,6 +16,10 @@ pub struct Running {
     met: Met,
     /// Why it is being rolled back.
     failed: Option<Box<Failure>>,
+    /// How often it has been tried, this time included.
+    tries: u32,
+    /// What its values are drawn from, so that another try draws the same. None if there is one try.
+    drawn_from: Option<Rng>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -26,9 +31,16 @@ enum Place {
         /// How often it is still to be executed, this time included.
         left: u32,
     },
+    /// A statement of an operation with logic.
+    Step {
+        /// The index of the step that sent it.
+        index: usize,
+        /// How often it is still to be executed, this time included.
+        left: u32,
+    },
     Commit,
     Rollback,
-    /// All of a transaction is sent.
+    /// All of it is sent.
     Whole,
 }
 
@@ -50,7 +62,13 @@ pub enum Next {
     /// With the rows that its statements met.
     Succeeded(Met),
     Failed(Box<Failure>),
+    /// It met a deadlock or a serialization failure, and is to be tried again.
+    Again(Box<Failure>),
 }
+
+/// The servers' codes of deadlocks and serialization failures: MySQL's, MariaDB's (a row that changed
+/// since the snapshot) and PostgreSQL's.
+const TO_BE_TRIED_AGAIN: [&str; 4] = ["1213", "1020", "40001", "40P01"];
 
 /// What an operation's steps use.
 pub struct Tools<'a, W> {
@@ -64,6 +82,11 @@ pub struct Tools<'a, W> {
 }
 
 impl<W: Wire> Tools<'_, W> {
+    /// Whether several statements are sent before the first of them is answered.
+    fn batches(&self) -> bool {
+        self.wire.pipelines() && !self.program.one_by_one
+    }
+
     fn query(&mut self, sql: &str) {
         self.sent.transaction_commands += 1;
         self.wire.command(sql);
@@ -71,21 +94,68 @@ impl<W: Wire> Tools<'_, W> {
 }
 
 impl Running {
+    /// The place of what was sent last among the operation's statements; BEGIN and COMMIT come after
+    /// them. None for a rollback.
+    pub fn sent_statement(&self, program: &Program) -> Option<usize> {
+        let operation = &program.operations[self.index];
+        match self.place {
+            Place::Statement { index, .. } => Some(index),
+            Place::Step { index, .. } => match operation.steps[index] {
+                Step::Send { statement } => Some(statement),
+                _ => None,
+            },
+            Place::Begin => Some(operation.statements.len()),
+            Place::Commit => Some(operation.statements.len() + 1),
+            Place::Rollback | Place::Whole => None,
+        }
+    }
+
     /// Draws an operation and appends its first packet.
     pub fn begin<W: Wire>(&mut self, tools: &mut Tools<'_, W>) {
-        self.index = tools.program.choose_operation(&mut tools.drawing.rng);
+        let index = tools.program.choose_operation(tools.drawing);
+        self.begin_chosen(index, tools);
+    }
+
+    /// Draws the operation of this index and appends its first packet.
+    pub fn begin_chosen<W: Wire>(&mut self, index: usize, tools: &mut Tools<'_, W>) {
+        self.index = index;
+        tools.sent.operations += 1;
+        if tools.program.operations[index].max_tries > 1 {
+            self.tries = 1;
+            self.drawn_from = Some(tools.drawing.rng.clone());
+        }
+        self.begin_try(tools);
+    }
+
+    /// Begins the operation anew after a deadlock or a serialization failure, with the same draws.
+    #[cold]
+    pub fn again<W: Wire>(&mut self, tools: &mut Tools<'_, W>) {
+        self.tries += 1;
+        if let Some(rng) = &self.drawn_from {
+            tools.drawing.rng = rng.clone();
+        }
+        self.begin_try(tools);
+    }
+
+    fn begin_try<W: Wire>(&mut self, tools: &mut Tools<'_, W>) {
         self.met = Met::NONE;
         self.failed = None;
-        tools.sent.operations += 1;
         let operation = &tools.program.operations[self.index];
         operation.begin(tools.drawing, tools.scope);
         if !operation.transaction {
-            self.statement(0, tools);
-        } else if tools.wire.pipelines() {
+            if operation.steps.is_empty() {
+                self.statement(0, tools);
+            } else {
+                self.go_on(0, tools);
+            }
+        } else if operation.steps.is_empty() && tools.batches() {
             self.whole_transaction(tools);
         } else {
             self.place = Place::Begin;
             tools.query("BEGIN");
+            if tools.batches() {
+                self.go_on(0, tools);
+            }
         }
         tools.wire.ask();
     }
@@ -115,7 +185,17 @@ impl Running {
             Err(failure) => return self.fail(failure, tools),
         }
         match self.place {
-            Place::Begin => self.statement(0, tools),
+            Place::Begin if operation.steps.is_empty() => self.statement(0, tools),
+            Place::Begin => {
+                if !self.go_on(0, tools) {
+                    return Next::Succeeded(self.met);
+                }
+            }
+            Place::Step { index, left } => {
+                if !self.step_answered(index, left, tools) {
+                    return Next::Succeeded(self.met);
+                }
+            }
             Place::Statement { index, left } if left > 1 => {
                 self.place = Place::Statement { index, left: left - 1 };
                 self.send_statement(index, tools);
@@ -130,9 +210,10 @@ impl Running {
             Place::Statement { .. } | Place::Commit | Place::Whole => {
                 return Next::Succeeded(self.met);
             }
-            Place::Rollback => {
-                return Next::Failed(self.failed.take().expect("a rollback has its reason"));
-            }
+            Place::Rollback => match self.failed.take() {
+                Some(failure) => return self.give_up(failure, tools),
+                None => return Next::Succeeded(Met { rolled_back: true, ..self.met }),
+            },
         }
         tools.wire.ask();
         Next::Send
@@ -140,17 +221,111 @@ impl Running {
 
     /// A command has failed: ends the operation, after a rollback if it has begun a transaction.
     fn fail<W: Wire>(&mut self, failure: Box<Failure>, tools: &mut Tools<'_, W>) -> Next {
+        let rolled_back = self.failed.is_some();
         let failure = self.failed.take().unwrap_or(failure);
-        let begun = !matches!(self.place, Place::Begin | Place::Rollback);
+        let begun = self.place != Place::Begin && !rolled_back;
         let transaction = tools.program.operations[self.index].transaction;
         if !(transaction && begun && tools.wire.in_transaction()) {
-            return Next::Failed(failure);
+            return self.give_up(failure, tools);
         }
         self.failed = Some(failure);
         self.place = Place::Rollback;
         tools.query("ROLLBACK");
         tools.wire.ask();
         Next::Send
+    }
+
+    /// It has failed and is rolled back: it is over, or tried again.
+    #[cold]
+    fn give_up<W: Wire>(&self, failure: Box<Failure>, tools: &Tools<'_, W>) -> Next {
+        let most = tools.program.operations[self.index].max_tries;
+        if self.tries < most && TO_BE_TRIED_AGAIN.contains(&failure.code.as_str()) {
+            return Next::Again(failure);
+        }
+        Next::Failed(failure)
+    }
+
+    // Operations with logic.
+
+    /// Takes the answer to a step's statement. Returns whether something more was appended.
+    fn step_answered<W: Wire>(
+        &mut self,
+        index: usize,
+        left: u32,
+        tools: &mut Tools<'_, W>,
+    ) -> bool {
+        let operation = &tools.program.operations[self.index];
+        let Step::Send { statement } = operation.steps[index] else {
+            unreachable!("only a step that sends is answered");
+        };
+        let returns = &operation.statements[statement].returns;
+        if !returns.is_empty()
+            && let Some(kept) = tools.wire.kept()
+        {
+            kept.hand_over(returns, &mut tools.drawing.variables);
+        }
+        if left > 1 {
+            self.place = Place::Step { index, left: left - 1 };
+            self.send_statement(statement, tools);
+            return true;
+        }
+        self.go_on(index + 1, tools)
+    }
+
+    /// Takes steps from this one on, until something is appended whose answer decides what comes next:
+    /// any statement, or, where requests are batched, one that returns variables. Returns false if the
+    /// operation is over.
+    fn go_on<W: Wire>(&mut self, mut at: usize, tools: &mut Tools<'_, W>) -> bool {
+        let operation = &tools.program.operations[self.index];
+        let mut sent = false;
+        while let Some(step) = operation.steps.get(at) {
+            at += 1;
+            match step {
+                Step::Send { statement } => {
+                    let Statement { repeat, returns, .. } = &operation.statements[*statement];
+                    if returns.is_empty() && tools.batches() {
+                        (0..*repeat).for_each(|_| self.send_statement(*statement, tools));
+                        self.place = Place::Step { index: at - 1, left: 1 };
+                        sent = true;
+                        continue;
+                    }
+                    self.place = Place::Step { index: at - 1, left: *repeat };
+                    self.send_statement(*statement, tools);
+                    return true;
+                }
+                Step::Keep { slot, value } => value.keep(*slot, tools.drawing, tools.scope),
+                Step::Unless { condition, to } => {
+                    if !condition.holds(tools.drawing) {
+                        at = *to;
+                    }
+                }
+                Step::GoTo(to) => at = *to,
+                Step::Turn { turn, turns, end } => {
+                    let number = |slot: usize| match tools.drawing.variables[slot] {
+                        Variable::Integer(number) => number,
+                        _ => 0,
+                    };
+                    let (done, turns) = (number(*turn), number(*turns));
+                    if done < turns {
+                        tools.drawing.variables[*turn] = Variable::Integer(done + 1);
+                    } else {
+                        at = *end;
+                    }
+                }
+                Step::Rollback => {
+                    self.place = Place::Rollback;
+                    tools.query("ROLLBACK");
+                    return true;
+                }
+            }
+        }
+        if operation.transaction {
+            self.place = Place::Commit;
+            tools.query("COMMIT");
+        } else if sent {
+            self.place = Place::Whole;
+        }
+        operation.transaction || sent
     }
 
     fn statement<W: Wire>(&mut self, index: usize, tools: &mut Tools<'_, W>) {
@@ -170,6 +345,7 @@ impl Running {
             binds: &statement.binds,
             consistency: operation.consistency,
             rows_least: statement.rows_least,
+            returns: &statement.returns,
         };
         tools.wire.execute(&execution, tools.drawing, tools.scope);
     }

@@ -33,20 +33,41 @@ pub struct Tally {
     pub succeeded: u64,
     /// The rows that the statements of its successes met.
     pub met: Met,
+    /// Those of its successes that rolled back what they had done, as they were to.
+    pub rolled_back: u64,
+    /// Tries after which it was tried again, by what they met.
+    pub retries: Errors,
     pub errors: Errors,
     pub latency: Histogram,
+    /// The latencies of its statements, of BEGIN and of COMMIT; empty if they are not recorded.
+    pub statements: Vec<Histogram>,
 }
 
 impl Tally {
     pub fn empty() -> Self {
-        Tally { succeeded: 0, met: Met::NONE, errors: Errors::new(), latency: histogram::new() }
+        Tally {
+            succeeded: 0,
+            met: Met::NONE,
+            rolled_back: 0,
+            retries: Errors::new(),
+            errors: Errors::new(),
+            latency: histogram::new(),
+            statements: Vec::new(),
+        }
     }
 
     pub fn add(&mut self, other: &Tally) {
         self.succeeded += other.succeeded;
         self.met.add(other.met);
+        self.rolled_back += other.rolled_back;
+        add_errors(&mut self.retries, &other.retries);
         add_errors(&mut self.errors, &other.errors);
         self.latency.add(&other.latency).expect("both have the same bounds");
+        self.statements
+            .resize_with(other.statements.len().max(self.statements.len()), histogram::new);
+        for (sum, one) in self.statements.iter_mut().zip(&other.statements) {
+            sum.add(one).expect("both have the same bounds");
+        }
     }
 }
 
@@ -152,6 +173,7 @@ impl Recorder {
                 let tally = &mut self.tallies[operation];
                 tally.succeeded += 1;
                 tally.met.add(met);
+                tally.rolled_back += u64::from(met.rolled_back);
                 histogram::record_ns(&mut tally.latency, latency_ns);
                 self.ended += 1;
             }
@@ -185,6 +207,25 @@ impl Recorder {
         second.errors += 1;
         if let Some(ns) = latency_ns {
             histogram::record_ns(&mut second.latency, ns);
+        }
+    }
+
+    /// Records how long a statement took.
+    #[cold]
+    pub fn statement(&mut self, operation: usize, statement: usize, latency_ns: u64, at: u64) {
+        if self.window.contains(at) {
+            let statements = &mut self.tallies[operation].statements;
+            statements.resize_with(statements.len().max(statement + 1), histogram::new);
+            histogram::record_ns(&mut statements[statement], latency_ns);
+        }
+    }
+
+    /// Counts a try of an operation that is tried again.
+    #[cold]
+    pub fn retry(&mut self, operation: usize, failure: &Failure, at: u64) {
+        self.example(&failure.code, &failure.message);
+        if self.window.contains(at) {
+            count_error(&mut self.tallies[operation].retries, &failure.code);
         }
     }
 

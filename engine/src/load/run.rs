@@ -41,7 +41,8 @@ pub fn run_over<W: Wire>(
     listener: &mut dyn Listener,
 ) -> Result<LoadReport, EngineError> {
     W::check(load)?;
-    let program = Program::new(&load.workload)?;
+    let mut program = Program::new(&load.workload)?;
+    program.one_by_one = load.statement_latencies;
     let opener = Opener::new(load.target.clone(), program.prepared.clone())?;
     let cluster = Arc::new(find_cluster::<W>(opener, cancelled, listener)?);
     let clock = Clock::start();
@@ -58,6 +59,7 @@ pub fn run_over<W: Wire>(
         window: times.window,
         timeout_ns: load.timeout_ms.saturating_mul(1_000_000),
         poll_us: load.poll_us,
+        statement_latencies: load.statement_latencies,
         cancelled,
     };
     let (finished, seconds) = send::<W>(&plans, &shared, &cluster, sessions, listener)?;

@@ -10,7 +10,8 @@ use super::wire::Wire;
 use super::worker::{Finished, Shared};
 use crate::histogram::{self, Summary};
 use crate::report::{
-    ConnectionReport, Ended, LoadReport, OperationReport, SecondReport, SelfReport, add_errors,
+    ConnectionReport, Ended, LoadReport, OperationReport, SecondReport, SelfReport,
+    StatementReport, add_errors,
 };
 use crate::spec::{Load, Loop};
 
@@ -88,13 +89,34 @@ fn operations<W: Wire>(
             records: sum.succeeded * operation.records,
             rows,
             rows_missing: rows.map(|_| sum.met.missing),
+            rolled_back: sum.rolled_back,
+            retries: sum.retries,
             errors: sum.errors,
             latency_us: Summary::of(&sum.latency),
             histogram: histogram::encode(&sum.latency),
+            statements: statements(shared, operation, &sum.statements),
         };
         (operation.name.clone(), report)
     };
     shared.program.operations.iter().enumerate().map(report).collect()
+}
+
+fn statements(
+    shared: &Shared<'_>,
+    operation: &crate::generators::program::Operation,
+    latencies: &[histogram::Histogram],
+) -> Vec<StatementReport> {
+    let text = |index: usize| match operation.statements.get(index) {
+        Some(statement) => shared.program.prepared[statement.alternatives[0]].sql.as_str(),
+        None if index == operation.statements.len() => "BEGIN",
+        None => "COMMIT",
+    };
+    let report = |(index, latency): (usize, &histogram::Histogram)| StatementReport {
+        sql: text(index).to_owned(),
+        executed: latency.len(),
+        latency_us: Summary::of(latency),
+    };
+    latencies.iter().enumerate().map(report).collect()
 }
 
 fn client(shared: &Shared<'_>, finished: &[Finished]) -> SelfReport {

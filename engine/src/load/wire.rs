@@ -8,10 +8,10 @@ use std::ops::Range;
 
 use super::cluster::Cluster;
 use crate::error::{EngineError, Failure};
-use crate::generators::values::{Drawing, Scope, Value};
+use crate::generators::values::{Drawing, Scope, Value, Variable};
 use crate::session::connect::{Login, Opener, Session};
 use crate::session::link::BufferedLink;
-use crate::spec::{Consistency, Load};
+use crate::spec::{Consistency, Load, ReturnedKind};
 
 /// A statement to be carried out, its binds still to be drawn.
 pub struct Execution<'a> {
@@ -24,6 +24,95 @@ pub struct Execution<'a> {
     pub consistency: Consistency,
     /// The fewest rows that it is to meet.
     pub rows_least: u64,
+    /// The variables that take the first columns of its first row.
+    pub returns: &'a [(usize, ReturnedKind)],
+}
+
+/// The first columns of a result's first row, in memory that is used again and again.
+#[derive(Debug, Default)]
+pub struct Kept {
+    kinds: Vec<ReturnedKind>,
+    values: Vec<Variable>,
+    /// How many columns are wanted of the next row.
+    wanted: usize,
+    filled: bool,
+}
+
+impl Kept {
+    /// Begins the answer to a statement of which these are kept.
+    #[cold]
+    pub fn begin(&mut self, returns: &[(usize, ReturnedKind)]) {
+        self.kinds.clear();
+        self.kinds.extend(returns.iter().map(|(_, kind)| *kind));
+        self.values.resize(returns.len().max(self.values.len()), Variable::Null);
+        self.wanted = returns.len();
+        self.filled = false;
+    }
+
+    /// Nothing is kept of the next answer.
+    #[inline]
+    pub fn clear(&mut self) {
+        self.wanted = 0;
+    }
+
+    /// How many columns of the next row are to be kept.
+    #[inline]
+    pub fn wanted(&self) -> usize {
+        self.wanted
+    }
+
+    /// The row is there: no other is kept.
+    pub fn fill(&mut self) {
+        self.wanted = 0;
+        self.filled = true;
+    }
+
+    pub fn set_null(&mut self, column: usize) {
+        self.values[column] = Variable::Null;
+    }
+
+    /// Keeps a number. Returns whether it can be.
+    pub fn set_integer(&mut self, column: usize, number: i64) {
+        match self.kinds[column] {
+            ReturnedKind::Integer => self.values[column] = Variable::Integer(number),
+            ReturnedKind::Text => self.set_text(column, number.to_string().as_bytes()),
+        }
+    }
+
+    /// Keeps a text, or the whole number that it is. Returns false if it is none.
+    pub fn set_digits(&mut self, column: usize, text: &[u8]) -> bool {
+        match self.kinds[column] {
+            ReturnedKind::Text => self.set_text(column, text),
+            ReturnedKind::Integer => {
+                let number = std::str::from_utf8(text).ok().and_then(|text| text.parse().ok());
+                let Some(number) = number else {
+                    return false;
+                };
+                self.values[column] = Variable::Integer(number);
+            }
+        }
+        true
+    }
+
+    fn set_text(&mut self, column: usize, text: &[u8]) {
+        if let Variable::Text(kept) = &mut self.values[column] {
+            kept.clear();
+            kept.extend_from_slice(text);
+        } else {
+            self.values[column] = Variable::Text(text.to_vec());
+        }
+    }
+
+    /// Hands the row's columns over to variables; they are null if there was no row.
+    pub fn hand_over(&mut self, returns: &[(usize, ReturnedKind)], variables: &mut [Variable]) {
+        for (column, (slot, _)) in returns.iter().enumerate() {
+            if self.filled {
+                std::mem::swap(&mut self.values[column], &mut variables[*slot]);
+            } else {
+                variables[*slot] = Variable::Null;
+            }
+        }
+    }
 }
 
 /// The rows that statements met.
@@ -34,16 +123,19 @@ pub struct Met {
     pub rows: Option<u64>,
     /// How many fewer each statement met than it was to meet, over all of them.
     pub missing: u64,
+    /// The operation rolled back what it had done, as it was to.
+    pub rolled_back: bool,
 }
 
 impl Met {
     /// Of no statement.
-    pub const NONE: Met = Met { rows: Some(0), missing: 0 };
+    pub const NONE: Met = Met { rows: Some(0), missing: 0, rolled_back: false };
 
     /// Of one statement that was to meet at least so many.
     #[inline]
     pub fn of(rows: Option<u64>, least: u64) -> Self {
-        Met { rows, missing: rows.map_or(0, |rows| least.saturating_sub(rows)) }
+        let missing = rows.map_or(0, |rows| least.saturating_sub(rows));
+        Met { rows, missing, rolled_back: false }
     }
 
     #[inline]
@@ -106,6 +198,12 @@ pub trait Wire: Sized + Send {
 
     /// Appends the execution of a prepared statement.
     fn execute(&mut self, execution: &Execution<'_>, drawing: &mut Drawing, scope: &mut Scope);
+
+    /// What the last answer's statement returned. Only a family whose statements return variables
+    /// has it.
+    fn kept(&mut self) -> Option<&mut Kept> {
+        None
+    }
 
     /// Appends a statement without binds. Its answer is that of slot 0.
     fn command(&mut self, text: &str);

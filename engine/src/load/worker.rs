@@ -5,7 +5,8 @@
 //! last one is answered; an open loop starts each at its due time, on the lane that has been idle for
 //! the longest.
 
-use std::collections::VecDeque;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
 use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -51,6 +52,8 @@ pub struct Shared<'a> {
     pub window: Window,
     pub timeout_ns: u64,
     pub poll_us: u32,
+    /// Whether the latency of each statement is recorded.
+    pub statement_latencies: bool,
     pub cancelled: &'a AtomicBool,
 }
 
@@ -97,6 +100,9 @@ pub struct Worker<'a, W: Wire> {
     gathered: Vec<usize>,
     /// Open loop: lanes without an operation, the longest idle first.
     idle: VecDeque<usize>,
+    /// Closed loop: lanes that pause before their next operation, with when they go on.
+    paused: BinaryHeap<Reverse<(u64, usize)>>,
+    pauses: bool,
     /// How many lanes await an answer.
     busy: usize,
     /// When to look for time-outs, and for sessions to open again.
@@ -142,6 +148,8 @@ impl<'a, W: Wire> Worker<'a, W> {
             answers: Vec::new(),
             gathered: Vec::new(),
             idle: VecDeque::new(),
+            paused: BinaryHeap::new(),
+            pauses: shared.program.pauses(),
             busy: 0,
             next_scan: 0,
             scan_every: (shared.timeout_ns / 50).clamp(1_000_000, 50_000_000),
@@ -190,6 +198,7 @@ impl<'a, W: Wire> Worker<'a, W> {
                     self.start_all(now);
                 }
                 self.send_due(now);
+                self.end_pauses(now);
                 if self.all_done() {
                     let end = self.last_answer + 1;
                     return self.finish(end, true);
@@ -283,7 +292,35 @@ impl<'a, W: Wire> Worker<'a, W> {
         }
         let lane = &self.lanes[index];
         if lane.state == State::Idle && lane.remaining > 0 && !self.ending {
-            self.begin(index, None);
+            if self.pauses {
+                self.pause(index, now);
+            } else {
+                self.begin(index, None);
+            }
+        }
+    }
+
+    /// Has a lane pause before its next operation.
+    fn pause(&mut self, index: usize, now: u64) {
+        let lane = &mut self.lanes[index];
+        if !std::mem::replace(&mut lane.queued, true) {
+            let first = lane.due == 0;
+            let until = now + lane.pause(self.shared.program, first);
+            self.paused.push(Reverse((until, index)));
+        }
+    }
+
+    /// Starts the operations whose pauses are over.
+    fn end_pauses(&mut self, now: u64) {
+        while let Some(&Reverse((until, index))) = self.paused.peek()
+            && until <= now
+            && !self.ending
+        {
+            self.paused.pop();
+            self.lanes[index].queued = false;
+            if self.lanes[index].state == State::Idle {
+                self.begin(index, None);
+            }
         }
     }
 
@@ -350,6 +387,7 @@ impl<'a, W: Wire> Worker<'a, W> {
         self.busy += 1;
         let now = self.shared.clock.now();
         lane.due = due.unwrap_or(now);
+        lane.statement_sent = now;
         lane.deadline = now + self.shared.timeout_ns;
         if let (Some(due), Some(open)) = (due, &mut self.open_loop)
             && self.shared.window.contains(now)
@@ -397,6 +435,9 @@ impl<'a, W: Wire> Worker<'a, W> {
         }
         until =
             until.min(if now < shared.start { shared.start } else { self.recorder.second_ends() });
+        if let Some(&Reverse((due, _))) = self.paused.peek() {
+            until = until.min(due);
+        }
         let mut timed = false;
         if now >= shared.start
             && !self.ending
@@ -484,6 +525,16 @@ impl<'a, W: Wire> Worker<'a, W> {
         if lane.state != State::Busy || lane.line != line {
             return; // late: the lane has moved to another wire since, because this one was lost
         }
+        if self.shared.statement_latencies {
+            let now = self.shared.clock.now();
+            if let (Some(statement), Ok(_)) =
+                (lane.sent_statement(self.shared.program), &answer.result)
+            {
+                let latency = now.saturating_sub(lane.statement_sent);
+                self.recorder.statement(lane.operation(), statement, latency, now);
+            }
+            lane.statement_sent = now;
+        }
         let (scope, wire) = (&mut self.scopes[lane.scope], &mut self.lines[line].wire);
         match lane.answered(answer.result, self.shared.program, scope, wire, &mut self.sent) {
             Next::Send => {
@@ -492,7 +543,23 @@ impl<'a, W: Wire> Worker<'a, W> {
             }
             Next::Succeeded(met) => self.operation_answered(index, Ok(met)),
             Next::Failed(failure) => self.operation_answered(index, Err(&failure)),
+            Next::Again(failure) => self.try_again(index, &failure),
         }
+    }
+
+    /// Counts a try that met a deadlock or a serialization failure, and begins the next.
+    #[cold]
+    fn try_again(&mut self, index: usize, failure: &Failure) {
+        let now = self.shared.clock.now();
+        if self.ending || now >= self.shared.window.end || now > self.lanes[index].deadline {
+            return self.operation_answered(index, Err(failure));
+        }
+        let lane = &mut self.lanes[index];
+        self.recorder.retry(lane.operation(), failure, now);
+        let line = lane.line;
+        let (scope, wire) = (&mut self.scopes[lane.scope], &mut self.lines[line].wire);
+        lane.again(self.shared.program, scope, wire, &mut self.sent);
+        self.pass_on(line);
     }
 
     /// Records an operation that succeeded or failed. One that is answered after the window's end

@@ -6,11 +6,15 @@
 
 use super::frames::{FULL_FRAME, PREFIX, Partial, length_encoded, whole_packet};
 use crate::error::{EngineError, Violation};
+use crate::load::wire::Kept;
+use crate::spec::ReturnedKind;
 
 /// A table has at most 4,096 columns, a result of several tables at most 65,535.
 const MOST_COLUMNS: u64 = 65_535;
 
 const MORE_RESULTS: u16 = 0x0008;
+/// How many bytes of a row's start can be kept where it arrives in pieces.
+const MOST_KEPT: usize = 64 * 1024;
 
 /// How a command ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,11 +61,76 @@ pub struct Answer {
     rows: u64,
     /// The current packet, where it does not arrive in one piece.
     partial: Partial,
+    /// What is kept of the result.
+    pub kept: Kept,
+    /// The types of the result's columns, if some are kept.
+    columns: Vec<Column>,
+}
+
+/// The type of a result's column, as a definition has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Column {
+    code: u8,
+    unsigned: bool,
+}
+
+impl Column {
+    /// From a column's definition, which ends in 12 bytes of fixed meaning.
+    pub fn read(definition: &[u8]) -> Result<Self, Violation> {
+        const UNSIGNED: u8 = 0x20;
+        match definition.last_chunk::<12>() {
+            Some(&[_, _, _, _, _, _, code, flags, ..]) => {
+                Ok(Column { code, unsigned: flags & UNSIGNED != 0 })
+            }
+            None => Err(Violation("a short definition of a column")),
+        }
+    }
+
+    /// Whether values of this type can become variables: not times, bits and shapes.
+    pub fn can_be_kept(self) -> bool {
+        !matches!(self.code, 4 | 5 | 7 | 10 | 11 | 12 | 16 | 255)
+    }
+
+    /// Keeps the value that stands first in a row's rest, and returns what follows it.
+    fn keep<'a>(
+        self,
+        index: usize,
+        rest: &'a [u8],
+        kept: &mut Kept,
+    ) -> Result<&'a [u8], Violation> {
+        const SHORT: Violation = Violation("a row that is short, or too long to be kept");
+        let size = match self.code {
+            1 => 1,      // TINYINT
+            2 | 13 => 2, // SMALLINT, YEAR
+            3 | 9 => 4,  // INT, MEDIUMINT
+            8 => 8,      // BIGINT
+            _ => {
+                let (length, rest) = length_encoded(rest)?;
+                let (text, rest) = rest.split_at_checked(length as usize).ok_or(SHORT)?;
+                let fits = self.can_be_kept() && kept.set_digits(index, text);
+                return if fits { Ok(rest) } else { Err(Violation("a column is no whole number")) };
+            }
+        };
+        let (bytes, rest) = rest.split_at_checked(size).ok_or(SHORT)?;
+        let negative = !self.unsigned && bytes[size - 1] & 0x80 != 0;
+        let mut number = if negative { [0xff; 8] } else { [0; 8] };
+        number[..size].copy_from_slice(bytes);
+        kept.set_integer(index, i64::from_le_bytes(number));
+        Ok(rest)
+    }
 }
 
 impl Answer {
     pub fn new(agreed: Agreed) -> Self {
-        Answer { agreed, expect: Expect::First, sequence: 1, rows: 0, partial: Partial::default() }
+        Answer {
+            agreed,
+            expect: Expect::First,
+            sequence: 1,
+            rows: 0,
+            partial: Partial::default(),
+            kept: Kept::default(),
+            columns: Vec::new(),
+        }
     }
 
     /// Makes it ready for the answer to the next command.
@@ -70,6 +139,36 @@ impl Answer {
         self.sequence = 1;
         self.rows = 0;
         self.partial.clear();
+        self.kept.clear();
+    }
+
+    /// The next answer's first row is to be kept, as far as it has these columns: `columns` is what
+    /// the server said of them when the statement was prepared.
+    #[cold]
+    pub fn keep(&mut self, returns: &[(usize, ReturnedKind)], columns: &[Column]) {
+        self.kept.begin(returns);
+        self.columns.clear();
+        self.columns.extend_from_slice(columns);
+        self.partial.keep(MOST_KEPT);
+    }
+
+    /// Takes the first row, in the binary protocol: a byte, the bits of nulls from the third on, values.
+    #[cold]
+    fn keep_row(&mut self, payload: &[u8]) -> Result<(), Violation> {
+        let nulls = (self.columns.len() + 2).div_ceil(8);
+        let (nulls, mut rest) = payload[1..]
+            .split_at_checked(nulls)
+            .ok_or(Violation("a row that is short, or too long to be kept"))?;
+        for index in 0..self.kept.wanted() {
+            let column = self.columns.get(index).ok_or(Violation("a result of few columns"))?;
+            if nulls[(index + 2) / 8] & (1 << ((index + 2) % 8)) != 0 {
+                self.kept.set_null(index);
+            } else {
+                rest = column.keep(index, rest, &mut self.kept)?;
+            }
+        }
+        self.kept.fill();
+        Ok(())
     }
 
     /// Takes bytes as they arrive, and returns how the command ended once the answer is complete.
@@ -126,6 +225,9 @@ impl Answer {
         };
         match self.expect {
             Expect::Columns { left } => {
+                if self.kept.wanted() > 0 {
+                    self.columns.push(Column::read(payload)?);
+                }
                 self.expect = match left {
                     1 => self.after_columns(),
                     left => Expect::Columns { left: left - 1 },
@@ -134,6 +236,9 @@ impl Answer {
             }
             Expect::Rows => match first {
                 0x00 => {
+                    if self.kept.wanted() > 0 {
+                        self.keep_row(payload)?;
+                    }
                     self.rows = self.rows.saturating_add(1);
                     Ok(None)
                 }
@@ -159,7 +264,10 @@ impl Answer {
                         return Err(Violation("an impossible number of columns"));
                     }
                     self.expect = match (self.agreed.cache_metadata, rest) {
-                        (false, []) | (true, [1]) => Expect::Columns { left: columns },
+                        (false, []) | (true, [1]) => {
+                            self.columns.clear();
+                            Expect::Columns { left: columns }
+                        }
                         (true, [0]) => self.after_columns(),
                         _ => return Err(Violation("no number of columns")),
                     };

@@ -23,6 +23,8 @@ pub struct Partial {
     /// Bytes of payload so far, over all frames of the packet.
     length: u64,
     prefix: Vec<u8>,
+    /// How many bytes of payload are kept beyond [`PREFIX`].
+    more: usize,
     active: bool,
 }
 
@@ -60,7 +62,7 @@ impl Partial {
             return false;
         }
         let (taken, rest) = input.split_at(self.left.min(input.len()));
-        let room = PREFIX - self.prefix.len();
+        let room = (PREFIX + self.more).saturating_sub(self.prefix.len());
         self.prefix.extend_from_slice(&taken[..room.min(taken.len())]);
         self.left -= taken.len();
         self.length += taken.len() as u64;
@@ -77,6 +79,11 @@ impl Partial {
         let whole = (std::mem::take(&mut self.prefix), self.length);
         self.clear();
         whole
+    }
+
+    /// Keeps more of the packets that follow.
+    pub fn keep(&mut self, more: usize) {
+        self.more = more;
     }
 
     /// Takes back the buffer that [`Partial::finish`] gave, so that none is allocated.

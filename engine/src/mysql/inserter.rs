@@ -108,5 +108,5 @@ fn insert_statement(dataset: &Dataset, values: &[Value], rows: usize) -> Prepare
         vec![row; rows].join(",")
     );
     let kinds: Vec<Kind> = values.iter().map(Value::kind).collect();
-    Prepared { sql, kinds: kinds.repeat(rows) }
+    Prepared { sql, kinds: kinds.repeat(rows), returns: Vec::new() }
 }

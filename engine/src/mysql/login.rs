@@ -3,7 +3,7 @@
 use std::net::TcpStream;
 use std::time::Instant;
 
-use super::answer::Agreed;
+use super::answer::{Agreed, Column};
 use super::channel::{Channel, server_error};
 use super::handshake::handshake;
 use super::packets::{COM_QUERY, COM_STMT_PREPARE};
@@ -19,6 +19,8 @@ const TLS_REQUIRED: [&str; 2] = ["3159", "4238"];
 pub struct Known {
     /// The numbers of its prepared statements on this connection.
     pub statement_ids: Vec<u32>,
+    /// The types of their results' columns, if some are kept.
+    pub columns: Vec<Vec<Column>>,
     pub agreed: Agreed,
 }
 
@@ -32,11 +34,13 @@ impl Login for Known {
         let agreed = handshake(&mut channel, opener)
             .map_err(|error| explain(error, opener.tls.is_some()))?;
         apply_settings(&mut channel, &opener.target.session_settings)?;
-        let mut statement_ids = Vec::with_capacity(opener.prepared.len());
+        let mut known = Known { agreed, ..Known::default() };
         for prepared in &opener.prepared {
-            statement_ids.push(prepare(&mut channel, prepared, agreed)?);
+            let (id, columns) = prepare(&mut channel, prepared, agreed)?;
+            known.statement_ids.push(id);
+            known.columns.push(columns);
         }
-        Ok(Session { link: channel.link, known: Known { statement_ids, agreed } })
+        Ok(Session { link: channel.link, known })
     }
 }
 
@@ -68,8 +72,13 @@ fn apply_settings(channel: &mut Channel, settings: &[(String, String)]) -> Resul
     }
 }
 
-/// Prepares a statement; returns its number on this connection.
-fn prepare(channel: &mut Channel, prepared: &Prepared, agreed: Agreed) -> Result<u32, EngineError> {
+/// Prepares a statement; returns its number on this connection, and the types of its result's
+/// columns if some are kept.
+fn prepare(
+    channel: &mut Channel,
+    prepared: &Prepared,
+    agreed: Agreed,
+) -> Result<(u32, Vec<Column>), EngineError> {
     let doing = || format!("cannot prepare {}", prepared.excerpt());
     channel.command(COM_STMT_PREPARE, prepared.sql.as_bytes())?;
     let packet = channel.read_packet()?;
@@ -84,16 +93,32 @@ fn prepare(channel: &mut Channel, prepared: &Prepared, agreed: Agreed) -> Result
     };
     let columns = u16::from_le_bytes([columns_low, columns_high]);
     let binds = u16::from_le_bytes([binds_low, binds_high]);
-    for described in [binds, columns].map(u32::from) {
-        let end = u32::from(described > 0 && !agreed.deprecate_eof);
-        for _ in 0..described + end {
+    let mut types = Vec::new();
+    for (of_result, described) in [(false, binds), (true, columns)] {
+        for _ in 0..described {
+            let packet = channel.read_packet()?;
+            if of_result && !prepared.returns.is_empty() {
+                types.push(Column::read(&packet)?);
+            }
+        }
+        if described > 0 && !agreed.deprecate_eof {
             channel.read_packet()?;
         }
+    }
+    let kept = prepared.returns.len();
+    if kept > usize::from(columns) {
+        let message = format!("it returns {columns} columns, of which {kept} are to be kept");
+        return Err(EngineError::spec(message).context(&doing()));
+    }
+    if let Some(index) = types[..kept].iter().position(|column| !column.can_be_kept()) {
+        let message =
+            format!("column {} is of a type that cannot be kept: cast it to a text", index + 1);
+        return Err(EngineError::spec(message).context(&doing()));
     }
     if usize::from(binds) != prepared.kinds.len() {
         let given = prepared.kinds.len();
         let message = format!("it takes {binds} binds, {given} are given");
         return Err(EngineError::spec(message).context(&doing()));
     }
-    Ok(u32::from_le_bytes([a, b, c, d]))
+    Ok((u32::from_le_bytes([a, b, c, d]), types))
 }

@@ -44,8 +44,8 @@ impl Head {
         } else {
             out.extend_from_slice(&self.0);
         }
-        for value in values {
-            bind(value, drawing, scope, out);
+        for (index, value) in values.iter().enumerate() {
+            bind(value, start, index, drawing, scope, out);
         }
         close(out, start);
     }
@@ -74,10 +74,11 @@ pub fn execute(
     let start = out.len();
     let kinds = || binds.rows.iter().flat_map(|_| binds.values.iter().map(Value::kind));
     open_execution(statement_id, kinds, binds.send_types, out);
-    for &row in binds.rows {
+    for (place, &row) in binds.rows.iter().enumerate() {
         drawing.start_row(row);
-        for value in binds.values {
-            bind(value, drawing, scope, out);
+        for (index, value) in binds.values.iter().enumerate() {
+            let index = place * binds.values.len() + index;
+            bind(value, start, index, drawing, scope, out);
         }
     }
     close(out, start);
@@ -118,8 +119,31 @@ fn type_code(kind: Kind) -> u8 {
     }
 }
 
-fn bind(value: &Value, drawing: &mut Drawing, scope: &mut Scope, out: &mut Vec<u8>) {
-    match value.kind() {
+/// Where the bits of null binds stand in an execution's packet: after its header, code, statement,
+/// flags and iterations.
+const NULLS_AT: usize = 4 + 1 + 4 + 5;
+
+/// Appends the bind of this index in the execution that begins at `start`.
+#[inline]
+fn bind(
+    value: &Value,
+    start: usize,
+    index: usize,
+    drawing: &mut Drawing,
+    scope: &mut Scope,
+    out: &mut Vec<u8>,
+) {
+    if !value.may_be_null() {
+        return bind_as(value.kind(), value, drawing, scope, out);
+    }
+    match value.pick(drawing) {
+        Some(picked) => bind_as(value.kind(), picked, drawing, scope, out),
+        None => out[start + NULLS_AT + index / 8] |= 1 << (index % 8),
+    }
+}
+
+fn bind_as(kind: Kind, value: &Value, drawing: &mut Drawing, scope: &mut Scope, out: &mut Vec<u8>) {
+    match kind {
         Kind::Integer => out.extend_from_slice(&value.integer(drawing, scope).to_le_bytes()),
         Kind::Double => out.extend_from_slice(&value.double(drawing).to_le_bytes()),
         Kind::Null => {}

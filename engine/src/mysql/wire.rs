@@ -1,11 +1,11 @@
 //! MySQL's wire: one operation at a time, which sends a packet and then awaits its answer.
 
-use super::answer::{Agreed, Answer, Outcome};
+use super::answer::{Agreed, Answer, Column, Outcome};
 use super::login::Known;
 use super::packets::{self, COM_QUIT, Head};
 use crate::error::Failure;
 use crate::generators::values::{Drawing, Scope};
-use crate::load::wire::{Answered, Execution, Met, Wire};
+use crate::load::wire::{Answered, Execution, Kept, Met, Wire};
 use crate::session::connect::Session;
 use crate::session::link::{BufferedLink, Received};
 
@@ -13,6 +13,8 @@ pub struct MysqlWire {
     link: BufferedLink,
     /// For each prepared statement its number, and how its executions begin.
     statements: Vec<(u32, Head)>,
+    /// For each prepared statement the types of its result's columns.
+    columns: Vec<Vec<Column>>,
     answer: Answer,
     /// A packet was sent and its answer is not complete.
     awaits: bool,
@@ -37,6 +39,7 @@ impl Wire for MysqlWire {
         MysqlWire {
             link: BufferedLink::default(),
             statements: Vec::new(),
+            columns: Vec::new(),
             answer: Answer::new(Agreed::default()),
             awaits: false,
             rows_least: 0,
@@ -48,6 +51,7 @@ impl Wire for MysqlWire {
         self.link.open(session.link);
         let ids = session.known.statement_ids.into_iter();
         self.statements = ids.map(|id| (id, Head::default())).collect();
+        self.columns = session.known.columns;
         self.answer = Answer::new(session.known.agreed);
     }
 
@@ -76,8 +80,15 @@ impl Wire for MysqlWire {
 
     fn execute(&mut self, execution: &Execution<'_>, drawing: &mut Drawing, scope: &mut Scope) {
         self.next_packet(execution.rows_least);
+        if !execution.returns.is_empty() {
+            self.answer.keep(execution.returns, &self.columns[execution.prepared]);
+        }
         let (id, head) = &mut self.statements[execution.prepared];
         head.execute(*id, execution.binds, drawing, scope, &mut self.link.out);
+    }
+
+    fn kept(&mut self) -> Option<&mut Kept> {
+        Some(&mut self.answer.kept)
     }
 
     fn command(&mut self, text: &str) {

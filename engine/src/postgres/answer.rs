@@ -6,6 +6,8 @@
 use super::errors::ServerError;
 use super::frames::{Message, Partial, tag, whole};
 use crate::error::{Failure, Violation};
+use crate::load::wire::Kept;
+use crate::spec::ReturnedKind;
 
 /// How what was asked ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,6 +38,8 @@ pub struct Answer {
     in_transaction: bool,
     /// The current message, where it does not arrive in one piece.
     partial: Partial,
+    /// What is kept of the result.
+    pub kept: Kept,
 }
 
 impl Answer {
@@ -61,6 +65,37 @@ impl Answer {
         self.rows = 0;
         self.missing = 0;
         self.failed = None;
+        self.kept.clear();
+    }
+
+    /// The first row of what is asked is to be kept, as far as it has these columns. It comes as
+    /// texts.
+    #[cold]
+    pub fn keep(&mut self, returns: &[(usize, ReturnedKind)]) {
+        self.kept.begin(returns);
+        self.partial.keep_rows();
+    }
+
+    /// Takes the first row: a number of columns, then each one's length and text.
+    #[cold]
+    fn keep_row(&mut self, body: &[u8]) -> Result<(), Violation> {
+        const SHORT: Violation = Violation("a row that is short, or too long to be kept");
+        let (_, mut rest) = body.split_first_chunk::<2>().ok_or(SHORT)?;
+        for index in 0..self.kept.wanted() {
+            let (length, after) = rest.split_first_chunk::<4>().ok_or(SHORT)?;
+            rest = after;
+            let Ok(length) = usize::try_from(i32::from_be_bytes(*length)) else {
+                self.kept.set_null(index);
+                continue;
+            };
+            let (text, after) = rest.split_at_checked(length).ok_or(SHORT)?;
+            if !self.kept.set_digits(index, text) {
+                return Err(Violation("a column is no whole number"));
+            }
+            rest = after;
+        }
+        self.kept.fill();
+        Ok(())
     }
 
     pub fn awaited(&self) -> bool {
@@ -137,7 +172,12 @@ impl Answer {
     fn message(&mut self, message: Message<'_>) -> Result<Option<Outcome>, Box<Failure>> {
         let Message { tag, body } = message;
         match tag {
-            tag::DATA_ROW | tag::BIND_COMPLETE if self.awaited => {}
+            tag::DATA_ROW | tag::BIND_COMPLETE if self.awaited => {
+                // a statement whose rows are kept is the last of what is asked together
+                if self.kept.wanted() > 0 && self.commands == 1 && tag == tag::DATA_ROW {
+                    self.keep_row(body).map_err(boxed)?;
+                }
+            }
             tag::COMMAND_COMPLETE if self.awaited => {
                 if self.commands == 0 {
                     return violated("more answers than requests");

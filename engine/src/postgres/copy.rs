@@ -5,7 +5,6 @@ use super::frames;
 use super::request::{self, COPY_DONE};
 use super::types::Encoding;
 use crate::dataset::inserter::Rows;
-use crate::generators::values::Value;
 use crate::spec::Dataset;
 
 /// What a binary COPY begins with: a signature, no flags, no extension.
@@ -71,7 +70,11 @@ impl Copy {
                 out.push(b'\t');
             }
             text.clear();
-            Value::append_text(value, drawing, scope, &mut text);
+            let Some(value) = value.pick(drawing) else {
+                out.extend_from_slice(b"\\N");
+                continue;
+            };
+            value.append_text(drawing, scope, &mut text);
             match encoding {
                 Encoding::Null => out.extend_from_slice(b"\\N"),
                 Encoding::Bytes => {

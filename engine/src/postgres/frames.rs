@@ -7,6 +7,8 @@ pub const HEADER: usize = 5;
 /// How many bytes of a body's start are kept where it arrives in pieces: enough for an error's code
 /// and message.
 pub const PREFIX: usize = 512;
+/// How many bytes of a row's start are kept where it is wanted and arrives in pieces.
+const MOST_KEPT: usize = 64 * 1024;
 /// The server's own limit for a message, in bytes (its `MaxAllocSize`): 1 GiB.
 const LONGEST_BODY: usize = 1 << 30;
 
@@ -64,7 +66,8 @@ pub fn body_length([_, a, b, c, d]: [u8; HEADER]) -> Result<usize, Violation> {
     Ok(length)
 }
 
-/// A message: its body is whole, or at least its first [`PREFIX`] bytes (of a row: nothing).
+/// A message: its body is whole, or at least its first [`PREFIX`] bytes (of a row: nothing,
+/// unless it is wanted).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Message<'a> {
     pub tag: u8,
@@ -93,6 +96,8 @@ pub struct Partial {
     /// Body still to come.
     left: usize,
     prefix: Vec<u8>,
+    /// Rows are kept too.
+    rows: bool,
 }
 
 impl Partial {
@@ -117,7 +122,12 @@ impl Partial {
             self.prefix.clear();
         }
         let (taken, rest) = input.split_at(self.left.min(input.len()));
-        let kept = if self.header[0] == tag::DATA_ROW { 0 } else { PREFIX - self.prefix.len() };
+        let most = match (self.header[0] == tag::DATA_ROW, self.rows) {
+            (false, _) => PREFIX,
+            (true, true) => MOST_KEPT,
+            (true, false) => 0,
+        };
+        let kept = most.saturating_sub(self.prefix.len());
         self.prefix.extend_from_slice(&taken[..kept.min(taken.len())]);
         self.left -= taken.len();
         *input = rest;
@@ -126,6 +136,11 @@ impl Partial {
         }
         self.header_len = 0;
         Ok(Some(Message { tag: self.header[0], body: &self.prefix }))
+    }
+
+    /// Keeps the rows that follow, too.
+    pub fn keep_rows(&mut self) {
+        self.rows = true;
     }
 
     pub fn clear(&mut self) {

@@ -172,5 +172,6 @@ fn insert_statement(dataset: &Dataset, values: &[Value]) -> Prepared {
         columns(dataset),
         places.join(", ")
     );
-    Prepared { sql, kinds: values.iter().map(Value::kind).collect() }
+    let kinds = values.iter().map(Value::kind).collect();
+    Prepared { sql, kinds, returns: Vec::new() }
 }

@@ -59,9 +59,10 @@ impl Text {
 
 /// Draws a value as a literal. Spaces keep it apart from what stands around it.
 fn literal(value: &Value, encoding: Encoding, drawing: &mut Drawing, scope: &mut Scope) -> Vec<u8> {
-    if encoding == Encoding::Null {
+    let picked = value.pick(drawing).filter(|_| encoding != Encoding::Null);
+    let Some(value) = picked else {
         return b" NULL ".to_vec();
-    }
+    };
     let mut text = Vec::new();
     value.append_text(drawing, scope, &mut text);
     if encoding == Encoding::Bytes {

@@ -4,7 +4,7 @@ use std::net::TcpStream;
 use std::time::Instant;
 
 use super::channel::Channel;
-use super::frames::tag;
+use super::frames::{Message, tag};
 use super::handshake::handshake;
 use super::literals::Text;
 use super::request::{self, SYNC, Template};
@@ -71,7 +71,9 @@ fn open(
         StatementMode::Prepared => {
             let name = format!("s{index}");
             let encodings = prepare(channel, &name, prepared)?;
-            (Statement::Prepared(Template::new(name.as_bytes(), &encodings)), encodings)
+            let template = Template::new(name.as_bytes(), &encodings);
+            let template = template.with_texts(!prepared.returns.is_empty());
+            (Statement::Prepared(template), encodings)
         }
         StatementMode::Simple => {
             let encodings = prepare(channel, "", prepared)?;
@@ -95,9 +97,16 @@ fn prepare(
     channel.send()?;
     channel.expect(tag::PARSE_COMPLETE)?;
     let types = oids(channel.expect(tag::PARAMETER_TYPES)?)?;
-    match channel.read()?.tag {
-        tag::ROW_DESCRIPTION | tag::NO_DATA => {}
+    let Message { tag, body } = channel.read()?;
+    let columns = match (tag, body) {
+        (tag::ROW_DESCRIPTION, &[high, low, ..]) => usize::from(u16::from_be_bytes([high, low])),
+        (tag::NO_DATA, _) => 0,
         _ => return Err(EngineError::protocol("an unknown message while connecting")),
+    };
+    let kept = prepared.returns.len();
+    if kept > columns {
+        let message = format!("it returns {columns} columns, of which {kept} are to be kept");
+        return Err(EngineError::spec(message));
     }
     channel.expect(tag::READY)?;
     encodings(prepared, &types)

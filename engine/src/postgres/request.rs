@@ -11,6 +11,9 @@ pub const COPY_DONE: [u8; 5] = [b'c', 0, 0, 0, 4];
 
 /// The end of a Bind: all results in binary.
 const BOUND: [u8; 4] = [0, 1, 0, 1];
+/// The end of a Bind whose results are texts, and an Execute of all rows.
+const BOUND_AS_TEXT: [u8; 2] = [0, 0];
+const BOUND_AS_TEXT_AND_EXECUTE: [u8; 12] = [0, 0, b'E', 0, 0, 0, 9, 0, 0, 0, 0, 0];
 /// That, then an Execute of all rows.
 const BOUND_AND_EXECUTE: [u8; 14] = [0, 1, 0, 1, b'E', 0, 0, 0, 9, 0, 0, 0, 0, 0];
 
@@ -43,6 +46,8 @@ pub fn describe(name: &[u8], out: &mut Vec<u8>) {
 pub struct Template {
     head: Vec<u8>,
     encodings: Box<[Encoding]>,
+    /// Its results are wanted as texts.
+    as_text: bool,
 }
 
 impl Template {
@@ -61,7 +66,13 @@ impl Template {
             }
         }
         head.extend_from_slice(&count.to_be_bytes());
-        Template { head, encodings: encodings.into() }
+        Template { head, encodings: encodings.into(), as_text: false }
+    }
+
+    /// The same, with results as texts if they are kept.
+    #[must_use]
+    pub fn with_texts(self, as_text: bool) -> Self {
+        Template { as_text, ..self }
     }
 
     /// Appends Bind and Execute, drawing the values.
@@ -77,6 +88,11 @@ impl Template {
         out.extend_from_slice(&self.head);
         for (value, encoding) in values.iter().zip(&self.encodings) {
             encoding.append(value, drawing, scope, out);
+        }
+        if self.as_text {
+            let length = (out.len() + BOUND_AS_TEXT.len() - start) as u32;
+            out[start..start + 4].copy_from_slice(&length.to_be_bytes());
+            return out.extend_from_slice(&BOUND_AS_TEXT_AND_EXECUTE);
         }
         end_execution(start, out);
     }

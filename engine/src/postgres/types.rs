@@ -74,6 +74,23 @@ impl Encoding {
         scope: &mut Scope,
         out: &mut Vec<u8>,
     ) {
+        if value.may_be_null() {
+            return match value.pick(drawing) {
+                Some(picked) => self.append_picked(picked, drawing, scope, out),
+                None => Encoding::Null.append_picked(value, drawing, scope, out),
+            };
+        }
+        self.append_picked(value, drawing, scope, out);
+    }
+
+    #[inline]
+    fn append_picked(
+        self,
+        value: &Value,
+        drawing: &mut Drawing,
+        scope: &mut Scope,
+        out: &mut Vec<u8>,
+    ) {
         match self {
             Encoding::Int2 | Encoding::Int4 | Encoding::Int8 => {
                 integer(self, value.integer(drawing, scope), out);

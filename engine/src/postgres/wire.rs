@@ -6,7 +6,7 @@ use super::login::{Known, Statement};
 use super::request::{self, SYNC, TERMINATE, Template};
 use crate::error::Failure;
 use crate::generators::values::{Drawing, Scope};
-use crate::load::wire::{Answered, Execution, Met, Wire};
+use crate::load::wire::{Answered, Execution, Kept, Met, Wire};
 use crate::session::connect::Session;
 use crate::session::link::{BufferedLink, Received};
 
@@ -78,6 +78,9 @@ impl Wire for PostgresWire {
     fn execute(&mut self, execution: &Execution<'_>, drawing: &mut Drawing, scope: &mut Scope) {
         self.make_room();
         self.answer.expect_rows(execution.rows_least);
+        if !execution.returns.is_empty() {
+            self.answer.keep(execution.returns);
+        }
         match &self.statements[execution.prepared] {
             Statement::Prepared(template) => {
                 template.execute(execution.binds, drawing, scope, &mut self.link.out);
@@ -86,6 +89,10 @@ impl Wire for PostgresWire {
                 text.query(execution.binds, drawing, scope, &mut self.link.out)
             }
         }
+    }
+
+    fn kept(&mut self) -> Option<&mut Kept> {
+        Some(&mut self.answer.kept)
     }
 
     /// A transaction's commands are parsed each time: of those that are prepared once,
@@ -136,7 +143,7 @@ impl Wire for PostgresWire {
 
 fn result(outcome: Outcome, missing: u64) -> Result<Met, Box<Failure>> {
     match outcome {
-        Outcome::Done { rows } => Ok(Met { rows: Some(rows), missing }),
+        Outcome::Done { rows } => Ok(Met { rows: Some(rows), missing, rolled_back: false }),
         Outcome::Failed(error) => Err(Box::new(error.failure())),
     }
 }

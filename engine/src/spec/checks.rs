@@ -38,6 +38,15 @@ impl Load {
         if self.operations_limit == Some(0) {
             return Err(EngineError::spec("operations_limit is 0: allowed is 1 and more"));
         }
+        let pauses = |each: &super::Operation| each.keying_s > 0.0 || each.think_s > 0.0;
+        if let (Loop::Open { .. }, Some(one)) =
+            (&self.pacing, self.workload.operations.iter().find(|each| pauses(each)))
+        {
+            return Err(EngineError::spec(format!(
+                "operation {}: keying_s and think_s are for a closed loop: an open one has a rate",
+                one.name
+            )));
+        }
         range("sequence_from", self.sequence_from, 0, 1 << 53)?;
         if let Loop::Open { rate_ops_per_second: rate, .. } = self.pacing
             && !(rate.is_finite() && rate > 0.0 && rate <= 1e7)

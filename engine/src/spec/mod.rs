@@ -6,7 +6,7 @@ mod network;
 mod values;
 
 pub use network::Network;
-pub use values::{Alphabet, Distribution, Literal, Value};
+pub use values::{Alphabet, Distribution, Expression, Function, Literal, Value};
 
 use serde::Deserialize;
 
@@ -113,6 +113,49 @@ pub struct Statement {
     /// The fewest rows that one execution is to meet.
     #[serde(default)]
     pub rows_least: u64,
+    /// The variables that take the first columns of the first row; null where there is no row.
+    #[serde(default)]
+    pub returns: Vec<Returned>,
+}
+
+/// A variable that takes a column of a statement's result.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Returned {
+    pub name: String,
+    pub kind: ReturnedKind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReturnedKind {
+    Integer,
+    Text,
+}
+
+/// A part of an operation with logic.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Step {
+    /// A statement, by its index.
+    Send { statement: usize },
+    If {
+        condition: Expression,
+        then: Vec<Step>,
+        #[serde(default)]
+        otherwise: Vec<Step>,
+    },
+    Repeat {
+        times: Value,
+        /// The variable with the number of the turn, from 1.
+        turn: String,
+        /// Drawn in each turn.
+        #[serde(default, rename = "let")]
+        lets: Vec<Let>,
+        steps: Vec<Step>,
+    },
+    /// Ends the operation, which has succeeded.
+    Rollback {},
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -125,6 +168,18 @@ pub struct Operation {
     #[serde(default)]
     pub transaction: bool,
     pub statements: Vec<Statement>,
+    /// What is done with the statements; empty if each is sent in turn.
+    #[serde(default)]
+    pub steps: Vec<Step>,
+    /// How often it is tried if it meets deadlocks or serialization failures.
+    #[serde(default = "one_u32")]
+    pub max_tries: u32,
+    /// Closed loop: the time before it is sent.
+    #[serde(default)]
+    pub keying_s: f64,
+    /// Closed loop: the mean of the exponential time after it.
+    #[serde(default)]
+    pub think_s: f64,
     #[serde(default = "one_u64")]
     pub records: u64,
     #[serde(default = "consistency_one")]
@@ -147,6 +202,20 @@ pub struct KeySpace {
 pub struct Workload {
     pub key_spaces: Vec<KeySpace>,
     pub operations: Vec<Operation>,
+    #[serde(default)]
+    pub mix: Mix,
+}
+
+/// How the next operation is chosen.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mix {
+    /// Each time by the weights.
+    #[default]
+    Weights,
+    /// From a shuffled deck of each connection, with as many cards of an operation as its weight
+    /// (TPC-C, clause 5.2.4.2).
+    Deck,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -198,6 +267,9 @@ pub struct Load {
     pub client_count: u32,
     #[serde(default)]
     pub start_at_epoch_ms: Option<i64>,
+    /// Whether the latency of each statement is recorded; a transaction is not sent as a whole then.
+    #[serde(default)]
+    pub statement_latencies: bool,
 }
 
 /// In which order rows are loaded.

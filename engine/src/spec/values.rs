@@ -50,6 +50,10 @@ pub enum Distribution {
         #[serde(default = "sysbench_exponent")]
         exponent: f64,
     },
+    Nurand {
+        a: u64,
+        c: u64,
+    },
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -107,6 +111,9 @@ pub enum Value {
     },
     Text {
         length: u32,
+        /// The longest; None if all have `length`.
+        #[serde(default)]
+        most: Option<u32>,
         #[serde(default = "printable")]
         alphabet: Alphabet,
     },
@@ -116,6 +123,71 @@ pub enum Value {
     Column {
         values: Vec<Literal>,
     },
+    Expression {
+        of: Expression,
+    },
+    /// One of two values, by an expression that is 0 or not.
+    If {
+        condition: Expression,
+        then: Box<Value>,
+        otherwise: Box<Value>,
+    },
+    /// One of several values, drawn by their weights.
+    Weighted {
+        weights: Vec<f64>,
+        of: Vec<Value>,
+    },
+    /// A whole number of units of the last digit, with so many digits after the point.
+    Decimal {
+        of: Box<Value>,
+        scale: u32,
+    },
+    /// TPC-C's last name of a number from 0 to 999 (clause 4.3.2.3).
+    LastName {
+        of: Box<Value>,
+    },
+}
+
+/// What an expression computes with; a condition is 1 or 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Function {
+    Add,
+    Subtract,
+    Multiply,
+    /// Rounded down; 0 by 0.
+    Divide,
+    /// With the sign of the divisor; 0 by 0.
+    Remainder,
+    Equal,
+    Different,
+    Less,
+    AtMost,
+    And,
+    Or,
+    Not,
+    IsNull,
+    /// The second if the first is not 0, else the third.
+    If,
+    /// A whole number drawn between two, both included.
+    Random,
+    /// YCSB's hash of a whole number.
+    Hash,
+    /// The bit of a number at a place, counted from 1.
+    Bit,
+    /// So many bits, each of which is set with a chance of one in so many.
+    Bits,
+}
+
+/// An expression over whole numbers. A null counts as 0.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Expression {
+    Number { value: i64 },
+    Text { value: String },
+    Row {},
+    Variable { name: String },
+    Call { function: Function, of: Vec<Expression> },
 }
 
 fn yes() -> bool {

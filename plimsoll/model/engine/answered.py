@@ -3,7 +3,10 @@
 The other half is `engine/src/report.rs`.
 """
 
+from collections.abc import Mapping
 from typing import Literal, Self
+
+from pydantic import Field
 
 from plimsoll.model.base import Model
 from plimsoll.model.engine.asked import EngineWorkload
@@ -18,6 +21,14 @@ class LatencySummary(Model):
     p99: int | None
     p999: int | None
     max: int | None
+
+
+class StatementReport(Model):
+    """What one statement of an operation did in the window, those that succeeded."""
+
+    sql: str
+    executed: int
+    latency_us: LatencySummary
 
 
 class OperationReport(Model):
@@ -35,11 +46,17 @@ class OperationReport(Model):
     # engine does not tell them
     rows_least: int | None = None
     writes: bool | None = None
+    # Successes that rolled back what they had done, as they were to
+    rolled_back: int = 0
+    # Tries that met a deadlock or a serialization failure and were followed by another, by code
+    retries: dict[str, int] = Field(default_factory=dict)
     # {code: count}: "1213", CQL's "write_timeout", "timeout", "connection_lost", "protocol"
     errors: dict[str, int]
     # Successes and time-outs (at full length, CQL servers' time-outs too)
     latency_us: LatencySummary
     histogram: str  # HdrHistogram V2 compressed, base64; 1 us to 5 min, 3 digits
+    # Its statements, then BEGIN and COMMIT; empty if their latencies were not asked for
+    statements: tuple[StatementReport, ...] = ()
 
 
 class NodeReport(Model):
@@ -131,6 +148,20 @@ class LoadReport(Model):
     # None if the workload updates no row by its key, or no second session could read; the engine
     # does not tell it
     read_back: ReadBack | None = None
+
+    def per_minute(self, of: Mapping[str, str]) -> dict[str, float]:
+        """Return figures of the load: operations committed per minute of the window.
+
+        Args:
+            of: The operation of each figure, by the figure's name.
+        """
+        if not self.window_s:
+            return {}
+        totals = {name: self.operations[one] for name, one in of.items() if one in self.operations}
+        return {
+            name: 60 * (one.succeeded - one.rolled_back) / self.window_s
+            for name, one in totals.items()
+        }
 
     def with_meaning(self, workload: EngineWorkload) -> Self:
         """Return the report with what its operations mean by the workload."""

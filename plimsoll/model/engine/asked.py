@@ -13,8 +13,9 @@ from pydantic import Field, model_validator
 from plimsoll.complaints import Complaint
 from plimsoll.errors import UsageError
 from plimsoll.model.base import Model
+from plimsoll.model.engine.expressions import Expression
 from plimsoll.model.engine.networks import Network
-from plimsoll.model.engine.values import Value
+from plimsoll.model.engine.values import IntegerValue, LiteralValue, Value, VariableValue
 
 # --- target ---
 
@@ -130,13 +131,22 @@ class Let(Model):
     value: Value
 
 
-class RowUpdated(Model):
-    """The row that an UPDATE names by its key and changes, for a second session that reads it."""
+class RowWritten(Model):
+    """The row that a statement writes and names by its key, for a second session that reads it."""
 
+    kind: Literal["update", "insert", "delete"]
     table: str  # the one that the statement's first alternative names
     column: str  # the key's
     bind: int  # index of the key among the statement's binds
     key: Value  # the same as in `binds`, without names of `let`
+    rows: Annotated[int, Field(ge=1)] = 1  # of an INSERT: rows with successive numbers
+
+
+class Returned(Model):
+    """A variable that takes a column of the first row of a statement's result; null if none."""
+
+    name: str
+    kind: Literal["integer", "text"]
 
 
 class EngineStatement(Model):
@@ -144,7 +154,7 @@ class EngineStatement(Model):
 
     `sql` holds alternatives, such as one per table. `choose` draws the index of the one to send;
     if it is None, each is equally likely. `rows_least` is the fewest rows that one execution is to
-    meet, 0 if it may meet none. The engine does not use `row_updated`.
+    meet, 0 if it may meet none. The engine does not use `row_written`.
     """
 
     sql: tuple[str, ...]
@@ -152,24 +162,105 @@ class EngineStatement(Model):
     repeat: Annotated[int, Field(ge=1)] = 1
     choose: Value | None = None
     rows_least: Annotated[int, Field(ge=0)] = 0
-    row_updated: RowUpdated | None = Field(None, exclude=True)
+    returns: tuple[Returned, ...] = ()  # its first columns
+    row_written: RowWritten | None = Field(None, exclude=True)
+
+
+class SendStep(Model):
+    """Sends a statement, by its index among the operation's."""
+
+    kind: Literal["send"] = "send"
+    statement: Annotated[int, Field(ge=0)]
+
+
+class IfStep(Model):
+    """Takes some steps or others."""
+
+    kind: Literal["if"] = "if"
+    condition: Expression
+    then: "tuple[Step, ...]"
+    otherwise: "tuple[Step, ...]" = ()
+
+
+class RepeatStep(Model):
+    """Takes steps as often as a value says; `turn` names the number of the turn, from 1."""
+
+    kind: Literal["repeat"] = "repeat"
+    times: Value
+    turn: str
+    let: tuple[Let, ...] = ()  # drawn in each turn
+    steps: "tuple[Step, ...]"
+
+
+class RollbackStep(Model):
+    """Rolls back what the operation has done, and ends it as a success."""
+
+    kind: Literal["rollback"] = "rollback"
+
+
+Step = Annotated[
+    SendStep | IfStep | RepeatStep | RollbackStep,
+    Field(discriminator="kind"),
+]
 
 
 class EngineOperation(Model):
-    """One unit of work with one latency: its statements in order, in a transaction if requested."""
+    """One unit of work with one latency: its statements, in a transaction if requested.
+
+    They are sent in order, or as `steps` says.
+    """
 
     name: str
     weight: Annotated[float, Field(ge=0)]
     let: tuple[Let, ...] = ()
     transaction: bool = False  # BEGIN before, COMMIT after; both count in the latency
     statements: tuple[EngineStatement, ...]
+    steps: tuple[Step, ...] = ()
+    # How often it is tried if it meets deadlocks or serialization failures
+    max_tries: Annotated[int, Field(ge=1, le=1000)] = 1
+    # Closed loop: the time before it is sent, and the mean of the exponential time after it
+    keying_s: Annotated[float, Field(ge=0, le=3600)] = 0.0
+    think_s: Annotated[float, Field(ge=0, le=3600)] = 0.0
     records: Annotated[int, Field(ge=1)] = 1  # rows that one success counts as, in records/s
     consistency: Consistency = "ONE"  # CQL: which replicas must acknowledge
 
     @property
     def rows_least(self) -> int:
         """The fewest rows that one success meets, 0 if it may meet none."""
-        return sum(statement.rows_least * statement.repeat for statement in self.statements)
+        if not self.steps:
+            return sum(statement.rows_least * statement.repeat for statement in self.statements)
+        goes_on, rolled_back = self._count_least_rows(self.steps)
+        return goes_on if rolled_back is None else min(goes_on, rolled_back)
+
+    def _count_least_rows(self, steps: Sequence[Step]) -> tuple[int, int | None]:
+        """Return the fewest rows that steps meet, and those met before a rollback; None if none."""
+        goes_on, ends = 0, list[int]()
+        for step in steps:
+            match step:
+                case SendStep():
+                    sent = self.statements[step.statement]
+                    goes_on += sent.rows_least * sent.repeat
+                case IfStep():
+                    sides = [self._count_least_rows(side) for side in (step.then, step.otherwise)]
+                    ends += [goes_on + end for _, end in sides if end is not None]
+                    goes_on += min(on for on, _ in sides)
+                case RepeatStep():
+                    turn, end = self._count_least_rows(step.steps)
+                    ends += [] if end is None else [goes_on + end]
+                    goes_on += self._count_least_turns(step.times) * turn
+                case RollbackStep():
+                    ends.append(goes_on)
+        return goes_on, min(ends, default=None)
+
+    def _count_least_turns(self, times: Value) -> int:
+        match times:
+            case VariableValue(name=name):
+                drawn = [let.value for let in self.let if let.name == name]
+                return self._count_least_turns(drawn[0]) if drawn else 0
+            case IntegerValue(low=least) | LiteralValue(value=int(least)):
+                return max(least, 0)
+            case _:
+                return 0
 
     @property
     def writes(self) -> bool:
@@ -196,6 +287,9 @@ class EngineWorkload(Model):
 
     key_spaces: tuple[KeySpace, ...]
     operations: tuple[EngineOperation, ...]
+    # By weight each time, or from a shuffled deck of each connection with as many cards of an
+    # operation as its weight (TPC-C, clause 5.2.4.2)
+    mix: Literal["weights", "deck"] = "weights"
 
 
 POLL_MOST_US = 1_000
@@ -240,6 +334,8 @@ class LoadSpec(Model):
     client_index: Annotated[int, Field(ge=0)] = 0
     client_count: Annotated[int, Field(ge=1)] = 1
     start_at_epoch_ms: int | None = None  # the barrier: connect before this time, send from it on
+    # Whether the latency of each statement is recorded; a transaction is not pipelined then
+    statement_latencies: bool = False
 
 
 LoadOrder = Literal["key", "number"]

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from plimsoll.model.base import Model
+from plimsoll.model.engine.expressions import Expression
 
 _Inside = Annotated[float, Field(gt=0, lt=1)]  # the formulas are undefined at both ends
 _Share = Annotated[float, Field(ge=0, le=1)]
@@ -88,6 +89,14 @@ class SysbenchZipfian(Model):
     exponent: Annotated[float, Field(ge=0, le=100)] = 0.8
 
 
+class Nurand(Model):
+    """TPC-C's NURand(a, low, high) with the constant `c` (clause 2.1.6)."""
+
+    kind: Literal["nurand"] = "nurand"
+    a: Annotated[int, Field(ge=0, lt=2**32)]
+    c: Annotated[int, Field(ge=0, lt=2**32)]
+
+
 Distribution = Annotated[
     Uniform
     | Sequential
@@ -98,7 +107,8 @@ Distribution = Annotated[
     | Gaussian
     | Special
     | Pareto
-    | SysbenchZipfian,
+    | SysbenchZipfian
+    | Nurand,
     Field(discriminator="kind"),
 ]
 
@@ -171,10 +181,11 @@ class FormatValue(Model):
 
 
 class TextValue(Model):
-    """Random text of a given length in bytes."""
+    """Random text of a given length in bytes, or of a length drawn up to `most`."""
 
     kind: Literal["text"] = "text"
     length: Annotated[int, Field(ge=0, le=65_535)]
+    most: Annotated[int, Field(ge=0, le=65_535)] | None = None
     alphabet: Literal["printable", "alphanumeric", "digits"] = "printable"
 
 
@@ -192,6 +203,45 @@ class ColumnValue(Model):
     values: Annotated[tuple[int | str, ...], Field(min_length=1)]
 
 
+class ExpressionValue(Model):
+    """A whole number that an expression computes."""
+
+    kind: Literal["expression"] = "expression"
+    of: Expression
+
+
+class IfValue(Model):
+    """One of two values, by whether a condition is 0."""
+
+    kind: Literal["if"] = "if"
+    condition: Expression
+    then: "Value"
+    otherwise: "Value"
+
+
+class WeightedValue(Model):
+    """One of several values, drawn by their weights."""
+
+    kind: Literal["weighted"] = "weighted"
+    weights: tuple[float, ...]
+    of: "tuple[Value, ...]"
+
+
+class DecimalValue(Model):
+    """A whole number of units of the last digit, with `scale` digits after the point."""
+
+    kind: Literal["decimal"] = "decimal"
+    of: "Value"
+    scale: Annotated[int, Field(ge=1, le=18)]
+
+
+class LastNameValue(Model):
+    """TPC-C's last name of a number from 0 to 999 (clause 4.3.2.3)."""
+
+    kind: Literal["last_name"] = "last_name"
+    of: "Value"
+
+
 Value = Annotated[
     LiteralValue
     | IntegerValue
@@ -204,6 +254,11 @@ Value = Annotated[
     | FormatValue
     | TextValue
     | PatternValue
-    | ColumnValue,
+    | ColumnValue
+    | ExpressionValue
+    | IfValue
+    | WeightedValue
+    | DecimalValue
+    | LastNameValue,
     Field(discriminator="kind"),
 ]

@@ -107,6 +107,9 @@ class OperationTotals(Model):
     # How many fewer each of their statements met than the workload means, over all of them
     rows_missing: int | None = None
     rows_least: int | None = None  # the fewest that they mean to meet, by the workload
+    rolled_back: int = 0  # successes that rolled back what they had done, as they were to
+    # Tries that met a deadlock or a serialization failure and were followed by another, by code
+    retries: dict[str, int] = Field(default_factory=dict)
     errors: dict[str, int]  # {error code: failed operations}
     latency_us: LatencySummary  # from the merged histogram
     histogram: str  # HdrHistogram V2 compressed, base64

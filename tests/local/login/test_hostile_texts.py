@@ -13,15 +13,19 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from plimsoll.cli.main import main
+from plimsoll.databases.counting import open_work_counter
+from plimsoll.databases.existing_keys import find_missing_keys
 from plimsoll.databases.family import family_of
 from plimsoll.databases.observing import combine_looks, open_statements
 from plimsoll.databases.postgres import counters as postgres_counters
 from plimsoll.databases.prepare import prepare_dataset
+from plimsoll.databases.trying import open_trial
 from plimsoll.databases.watching import open_watcher
 from plimsoll.errors import PlimsollError
 from plimsoll.load_line.dataset import look
 from plimsoll.model.engine.asked import EngineTarget, Protocol
 from plimsoll.workload import load_workload
+from plimsoll.workload.derive.derived import derive
 from tests.local.login.conftest import IN_TIME_MS, target_on
 from tests.support.answering_servers import Answer
 from tests.support.hostile_server import HostileServer
@@ -57,6 +61,34 @@ def sample(target: EngineTarget) -> object:
         return server.look()
 
 
+def count(target: EngineTarget) -> object:
+    """Do all that the gate asks of a server."""
+    with open_work_counter(target) as counter:
+        counter.create_copy("copy")
+        counter.execute_in(target, ("SELECT 1",))
+        counter.refresh_statistics(target)
+        counter.checkpoint(target)
+        counter.settle(target, longest_s=0)
+        counter.drop_copy("copy")
+        return counter.totals("copy"), counter.settings()
+
+
+def look_for_keys(target: EngineTarget) -> object:
+    """Look for the keys that a workload draws, and take keys of a table."""
+    compiled = WORKLOAD.compile(10, {}, target.protocol)
+    with family_of(target.protocol).open_datasets(target) as datasets:
+        sampled = datasets.sample_keys("usertable", "ycsb_key", 10)
+    return find_missing_keys(target, compiled), sampled
+
+
+def derive_workload(target: EngineTarget) -> object:
+    """Derive a workload, and have the server try it."""
+    with open_statements(target) as reader:
+        seen = combine_looks(reader, target, [reader.look()])
+    with open_trial(target) as trial:
+        return derive(seen, name="derived", writes=True, only=(), trial=trial)
+
+
 # Everything that reads a server's answers in Python.
 CALLS: dict[str, Callable[[EngineTarget], object]] = {
     "look": lambda target: look(target, WORKLOAD, None, {}),
@@ -69,6 +101,9 @@ CALLS: dict[str, Callable[[EngineTarget], object]] = {
     "user": lambda target: family_of(target.protocol).make_load_user(target, "run"),
     "observe": observe,
     "sample": sample,
+    "count": count,
+    "keys": look_for_keys,
+    "derive": derive_workload,
 }
 
 

@@ -172,6 +172,7 @@ WRONG: list[tuple[dict[str, Any], str, object, list[str]]] = [
      ["prepared", "simple"]),
     (of("target", ENDPOINT, "statement_mode", "simple"), "target.statement_mode", None, []),
     (of("target", ENDPOINT, "allow_md5", "yes"), "target.allow_md5", "yes", ["true", "false"]),
+    (of("target", ENDPOINT, "allow_writes", 2), "target.allow_writes", 2, ["true", "false"]),
     (of("target", ENDPOINT, "secret_arn", "s"), "target.secret_arn", "s",
      ["^arn:aws[a-z-]*:secretsmanager:"]),
     # the workload
@@ -234,6 +235,8 @@ WRONG: list[tuple[dict[str, Any], str, object, list[str]]] = [
     ({"limits": {"deterioration": 1}}, "limits.deterioration", 1, ["> 1.0"]),
     ({"limits": {"cv_max": 0}}, "limits.cv_max", 0, ["> 0.0"]),
     ({"limits": {"soak_s": -1}}, "limits.soak_s", -1, [">= 0.0"]),
+    ({"limits": {"soak_window_s": 20}}, "limits.soak_window_s", 20, [">= 30.0"]),
+    ({"limits": {"soak_s": 80, "soak_window_s": 40}}, "limits.soak_window_s", 40, []),
     ({"limits": {"soak_s": 1800}, "load": {"warmup_s": 300}}, "limits.soak_s", 1800,
      []),
     ({"limits": {"soak_s": 1800}, "search": {"strategy": "steps", "probes_max": 3}},
@@ -319,8 +322,8 @@ WRONG: list[tuple[dict[str, Any], str, object, list[str]]] = [
     # fields that nothing knows of: what stands there is not repeated
     ({"foo": "hunter2"}, "foo", None, sorted(Request.model_fields)),
     (of("target", ENDPOINT, "password", "hunter2"), "target.password", None,
-     ["allow_md5", "database", "engine", "host", "kind", "nodes", "port", "secret_arn",
-      "statement_mode", "tls", "volume"]),
+     ["allow_md5", "allow_writes", "database", "engine", "host", "kind", "nodes", "port",
+      "secret_arn", "statement_mode", "tls", "volume"]),
 ]  # fmt: skip
 
 

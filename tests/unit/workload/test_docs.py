@@ -10,9 +10,33 @@ PAGE = (Path(__file__).parents[3] / "docs" / "workloads.md").read_text()
 
 
 def test_the_example_is_a_sound_workload() -> None:
-    (example,) = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
+    example, _ = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
     compiled = parse_workload(example).compile(10, {"width": 30})
     assert [operation.name for operation in compiled.engine.operations] == ["read", "rename"]
+
+
+def test_the_example_with_logic_is_sound_with_its_tables() -> None:
+    tables = """
+about: orders of items
+tables:
+  item:
+    rows: $records
+    primary_key: [id]
+    columns:
+      id: {type: bigint, value: row}
+      stock: {type: int, value: 9}
+      name: {type: varchar(20), value: {text: 20}}
+  line:
+    rows: 0
+    primary_key: []
+    columns:
+      item: {type: bigint, value: row}
+      number: {type: int, value: 1}
+      amount: {type: int, value: 1}
+"""
+    _, example = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
+    (order,) = parse_workload(tables + example).compile(10).engine.operations
+    assert [step.kind for step in order.steps] == ["send", "if", "repeat"]
 
 
 def test_every_workload_and_distribution_is_named() -> None:

@@ -1,0 +1,110 @@
+"""TPC-C's clauses on real servers: what the engine draws, and what is true of the rows after it.
+
+Each share is within five standard errors of the standard's.
+"""
+
+import threading
+from math import sqrt
+from typing import Any
+
+import pytest
+
+import plimsoll_engine
+from plimsoll.databases.family import family_of
+from plimsoll.databases.prepare import prepare_dataset
+from plimsoll.load_line.conditions import check_conditions
+from plimsoll.model.engine.asked import EngineTarget, LoadSpec
+from plimsoll.model.request.dsn import parse_dsn
+from plimsoll.workflow.client import send_load
+from plimsoll.workload import load_workload
+
+DECKS = 50
+CONNECTIONS = 4
+MIX = {"new_order": 10, "payment": 10, "order_status": 1, "delivery": 1, "stock_level": 1}
+
+
+def require_share(found: int, of: int, share: float) -> None:
+    """Refuse a count that is more than five standard errors away from its share."""
+    error = sqrt(of * share * (1 - share))
+    assert abs(found - of * share) <= 5 * error + 0.5, (found, of, share)
+
+
+@pytest.mark.whole
+def test_the_engine_draws_what_the_standard_says(target: EngineTarget) -> None:
+    compiled = load_workload("tpcc").compile(2, {}, target.protocol)
+    prepare_dataset(target, compiled, connections=8)
+    assert set(check_conditions(target, compiled).values()) == {0}
+    report = send_load(
+        LoadSpec(
+            target=target,
+            workload=compiled.engine_workload(1),
+            connections=CONNECTIONS,
+            duration_s=500,
+            operations_limit=CONNECTIONS * DECKS * sum(MIX.values()),
+            statement_latencies=True,
+        )
+    )
+    totals = report.operations
+    assert {name: one.errors for name, one in totals.items() if one.errors} == {}
+    assert all(one.rows_missing == 0 for one in totals.values())
+    assert {name: one.succeeded for name, one in totals.items()} == {
+        name: cards * CONNECTIONS * DECKS for name, cards in MIX.items()
+    }
+    orders, payments = totals["new_order"], totals["payment"]
+    require_share(orders.rolled_back, orders.succeeded, 0.01)
+    committed = orders.succeeded - orders.rolled_back
+
+    def read(query: str) -> int:
+        with family_of(target.protocol).open_datasets(target) as datasets:
+            return datasets.read_number(query)  # type: ignore[attr-defined, no-any-return]
+
+    new = "FROM orders WHERE o_id > 3000"
+    assert read(f"SELECT COUNT(*) {new}") == committed
+    assert (read(f"SELECT MIN(o_ol_cnt) {new}"), read(f"SELECT MAX(o_ol_cnt) {new}")) == (5, 15)
+    lines = read(f"SELECT SUM(o_ol_cnt) {new}")
+    # the variance of a uniform draw of 11 numbers is 10
+    assert abs(lines - 10 * committed) <= 5 * sqrt(10 * committed)
+    remote = read(
+        "SELECT COUNT(*) FROM order_line WHERE ol_o_id > 3000 AND ol_supply_w_id <> ol_w_id"
+    )
+    require_share(remote, lines, 0.01)
+    other = read("SELECT COUNT(*) FROM history WHERE h_id > 60000 AND h_c_w_id <> h_w_id")
+    require_share(other, payments.succeeded, 0.15)
+    for name in ("payment", "order_status"):
+        by_name = next(one for one in totals[name].statements if "c_first LIMIT" in one.sql)
+        require_share(by_name.executed, totals[name].succeeded, 0.6)
+    assert set(check_conditions(target, compiled).values()) == {0}
+    family = family_of(target.protocol)
+    with family.open_datasets(target) as datasets:
+        datasets._execute("UPDATE warehouse SET w_ytd = w_ytd + 1 WHERE w_id = 1")  # type: ignore[attr-defined]
+    broken = {name for name, breaches in check_conditions(target, compiled).items() if breaches}
+    assert broken == {"c1", "c8"}
+
+
+@pytest.mark.whole
+@pytest.mark.parametrize("kind", ["mariadb", "postgres"])
+def test_the_conditions_hold_after_the_server_is_killed_in_mid_run(
+    kind: str, request: pytest.FixtureRequest
+) -> None:
+    start: Any = request.getfixturevalue(f"{kind}_factory")
+    server = start()
+    target = parse_dsn(server.dsn)
+    compiled = load_workload("tpcc").compile(1, {}, target.protocol)
+    prepare_dataset(target, compiled, connections=8)
+    spec = LoadSpec(
+        target=target, workload=compiled.engine_workload(1), connections=8, duration_s=500
+    )
+    at_work, token = threading.Event(), plimsoll_engine.CancelToken()
+
+    def hear(seconds: str) -> None:
+        if "new_order" in seconds:
+            at_work.set()
+
+    load = threading.Thread(target=plimsoll_engine.run, args=(spec.model_dump_json(), hear, token))
+    load.start()
+    assert at_work.wait(120)
+    server.kill()
+    token.cancel()
+    load.join()
+    again = start(directory=server.directory, port=server.port)
+    assert set(check_conditions(parse_dsn(again.dsn), compiled).values()) == {0}
