@@ -7,12 +7,12 @@ With `-c upgraded=true` each package has one more module, as a newer version's w
 import json
 import sys
 from pathlib import Path
+from unittest.mock import patch
 
 from aws_cdk import App
 
 from plimsoll.errors import PlimsollError
 from plimsoll.model.deployment.deployment import read_deployment
-from stacks import packages
 from stacks.packaging import THIS_MACHINE, Kind, Platform, build_package
 from stacks.plimsoll import PlimsollStack
 
@@ -26,13 +26,13 @@ def build_newer_package(kind: Kind, destination: Path, platform: Platform) -> No
 def main() -> None:
     """Define the stack of a deployment."""
     app = App()
-    if app.node.try_get_context("upgraded"):
-        packages.build_package = build_newer_package
+    build = build_newer_package if app.node.try_get_context("upgraded") else build_package
     given = app.node.try_get_context("plimsoll")
     try:
         config = read_deployment(json.loads(given) if isinstance(given, str) else given)
-        PlimsollStack(app, config.stack_name, config, platform=THIS_MACHINE)
-        app.synth()
+        with patch("stacks.packages.build_package", build):
+            PlimsollStack(app, config.stack_name, config, platform=THIS_MACHINE)
+            app.synth()
     except PlimsollError as error:
         sys.exit(str(error))
 
