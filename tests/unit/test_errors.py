@@ -2,6 +2,7 @@
 
 import ast
 import re
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
@@ -30,7 +31,7 @@ IOPS = ("target", "volume", "iops")
         ),
         (Complaint(("a",), "at least 3", 1, Range(least=3), listed=False), "a: at least 3"),
         (Complaint(("a",), "is wrong", 1, ()), "a: is wrong (allowed: none)"),
-        (complain_of_missing(("workload", "records"), Place("r.yaml", 2)),
+        (replace(complain_of_missing(("workload", "records")), place=Place("r.yaml", 2)),
          "r.yaml:2: workload: lacks the field 'records'"),
         (complain_of_missing(("name",)), "lacks the field 'name'"),
         (complain_of_unknown("field", "naem", ["name", "age"], ("naem",)),

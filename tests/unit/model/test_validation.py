@@ -7,6 +7,7 @@ import pytest
 from plimsoll.errors import UsageError
 from plimsoll.model import validation
 from plimsoll.model.request.request import Request
+from plimsoll.model.schema import Spot, find_spot
 from plimsoll.model.validation import COMPLAINTS_MOST, validate
 from tests.support.requested import REQUESTED
 
@@ -29,9 +30,13 @@ def refuse(value: dict[str, Any]) -> UsageError:
 def test_of_thousands_of_wrong_fields_the_first_are_named_and_the_others_are_counted(
     wrong: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    described = []
-    find_spot = validation.find_spot
-    monkeypatch.setattr(validation, "find_spot", lambda *of: described.append(of) or find_spot(*of))
+    described: list[Any] = []
+
+    def note(*of: Any) -> Spot:
+        described.append(of)
+        return find_spot(*of)
+
+    monkeypatch.setattr(validation, "find_spot", note)
     *named, last = refuse({**REQUESTED, **wrong}).complaints
     assert len(named) == COMPLAINTS_MOST
     assert all(complaint.path for complaint in named)
