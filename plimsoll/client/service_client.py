@@ -175,7 +175,7 @@ def parse_reply(model: type[AnyModel], reply: Reply) -> AnyModel:
     """
     value = reply.json()
     try:
-        return read_foreign_value(model, value)
+        return read_foreign_value(model, value, ignores_unknown=True)
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"]) or "the answer"

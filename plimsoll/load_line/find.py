@@ -317,7 +317,9 @@ def plan_requested_search(request: Request, caller: Caller) -> PlannedSearch:
             raise UsageError(Complaint(("workload",), problem)) from None
         found, own_notes = use_existing_keys(target, found)
         made = Made(notes=own_notes)
-    elif not is_complete(found):
+    elif is_complete(found):
+        found = use_existing_keys(target, found)[0]
+    else:
         found, made = _make_rows(target, workload, found, caller)
     reached = _open_states(request, request.target, found.compiled)
     return PlannedSearch(request, target, found, made, reached=reached, notes=notes)

@@ -73,13 +73,17 @@ def read_foreign_json(model: type[AnyModel], raw: bytes) -> AnyModel:
     return read
 
 
-def read_foreign_value(model: type[AnyModel], value: object) -> AnyModel:
-    """Read a value of somebody else's JSON into a model; fields that it does not have are ignored.
+def read_foreign_value(
+    model: type[AnyModel], value: object, *, ignores_unknown: bool = False
+) -> AnyModel:
+    """Read a value of somebody else's JSON into a model, if told so without unknown fields.
 
     Raises:
         ValidationError: It does not fit. Of each list, the first wrong entry alone is named.
     """
-    read: AnyModel = _make_hasty_validator(model).validate_python(value, extra="ignore")
+    read: AnyModel = _make_hasty_validator(model).validate_python(
+        value, extra="ignore" if ignores_unknown else None
+    )
     return read
 
 

@@ -32,6 +32,7 @@ class Table:
         row: The values that fill the columns.
         create_sql: The statement that creates the table if it does not exist; CQL for Cassandra.
         index_sql: The statements that create secondary indexes after loading, by index name.
+        loses_rows: Whether an operation with logic deletes rows, which loading would bring back.
     """
 
     name: str
@@ -43,6 +44,7 @@ class Table:
     row: tuple[Value, ...]
     create_sql: str
     index_sql: dict[str, str]
+    loses_rows: bool = False
 
     def dataset_spec(
         self,

@@ -1,8 +1,9 @@
 """A workload: its document, checked, and compiled for a number of records."""
 
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import Field, model_validator
@@ -32,6 +33,7 @@ from plimsoll.workload.tables import Tables, TableShape
 from plimsoll.workload.values import Scope
 
 MAX_RECORDS = 10**12
+_DELETES = re.compile(r"DELETE\s+FROM\s+[`\"](\w+)", re.IGNORECASE)
 _NAMES: dict[Language, str] = {"sql": "SQL", "cql": "CQL", "postgres": "PostgreSQL"}
 
 
@@ -159,7 +161,7 @@ class Workload:
             records=chosen,
             parameters=values,
             dataset_parameters={name: values[name] for name in values if name in in_tables},
-            tables=self._define(tables, protocol),
+            tables=_mark_losses(self._define(tables, protocol), sent),
             engine=EngineWorkload(
                 key_spaces=tuple(
                     KeySpace(name=name, first=shape.first, records=shape.rows)
@@ -310,6 +312,21 @@ class Workload:
             with _locate_in_document(self.tables_document), locate_errors("tables", name):
                 defined += define_tables(name, shape, protocol)
         return tuple(defined)
+
+
+def _mark_losses(
+    tables: tuple[Table, ...], operations: Sequence[EngineOperation]
+) -> tuple[Table, ...]:
+    """Mark the tables from which an operation with logic deletes."""
+    deleted = {
+        match[1]
+        for operation in operations
+        if operation.steps
+        for statement in operation.statements
+        for sql in statement.sql
+        if (match := _DELETES.match(sql))
+    }
+    return tuple(replace(table, loses_rows=table.name in deleted) for table in tables)
 
 
 def read_workload(

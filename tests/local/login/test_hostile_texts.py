@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
@@ -18,6 +18,7 @@ from plimsoll.databases.existing_keys import find_missing_keys
 from plimsoll.databases.family import family_of
 from plimsoll.databases.observing import combine_looks, open_statements
 from plimsoll.databases.postgres import counters as postgres_counters
+from plimsoll.databases.postgres import counting as postgres_counting
 from plimsoll.databases.prepare import prepare_dataset
 from plimsoll.databases.trying import open_trial
 from plimsoll.databases.watching import open_watcher
@@ -135,9 +136,12 @@ def test_no_text_of_a_server_controls_a_terminal_or_ends_in_a_stack_trace(
     call: str, protocol: Protocol, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(postgres_counters, "_LEAVING_MAX_S", 0)  # sessions that never leave
+    monkeypatch.setattr(postgres_counting, "_LEAVING_MAX_S", 0)
+    monkeypatch.setattr(postgres_counting, "_CHECKPOINT_MAX_S", 0)
     answer = Answer()
     script = answer.serve_mysql if protocol == "mysql" else answer.serve_postgres
 
+    @example(rows=((b"1",),), name=b"value", error=None)  # one column, whatever was asked
     @given(rows=ROWS, name=TEXTS, error=st.one_of(st.none(), TEXTS))
     def check(rows: tuple[tuple[bytes, ...], ...], name: bytes, error: bytes | None) -> None:
         answer.rows, answer.name, answer.error = rows, name, error

@@ -416,3 +416,34 @@ def test_a_workload_is_compiled_once_however_many_runs_of_an_experiment_send_it(
     checked = validate_experiment({"name": "m", "request": shared, "axes": {"seed": seeds}})
     assert len(checked.requests) == 3
     assert len(compiled) == 1
+
+
+SAMPLED = {
+    "tables": {
+        "orders": {
+            "rows": "$records",
+            "keys": "sampled",
+            "primary_key": ["id"],
+            "columns": {"id": {"type": "bigint", "value": "row"}},
+        }
+    },
+    "operations": {
+        "read": {
+            "weight": 1,
+            "statements": [
+                {"sql": "SELECT id FROM {orders} WHERE id = ?", "binds": [{"key": "orders"}]}
+            ],
+        }
+    },
+}
+
+
+def test_keys_are_sampled_only_where_a_database_is_searched_from_this_machine() -> None:
+    """The request beside a report of `find`, which could not be run again."""
+    given = {**REQUESTED, "workload": {"definition": {"about": "-", **SAMPLED}, "records": 10}}
+    here = {"kind": "endpoint", "engine": "mariadb", "host": "127.0.0.1"}
+    assert validate_request({**given, "target": here}).workload.sampled == ("orders",)
+    on_aws = {**here, "secret_arn": ENDPOINT["secret_arn"]}
+    for target in (on_aws, REQUESTED["target"]):
+        with pytest.raises(UsageError, match="a run makes rows whose keys it knows"):
+            validate_request({**given, "target": target})
