@@ -56,7 +56,7 @@ class _Kind:
     within: int = 0
     rows: list[int] = field(default_factory=lambda: [0, 0, 0])
     told: list[int] = field(default_factory=lambda: [0, 0, 0])
-    listed: list[int] = field(default_factory=list)  # of each list: the sum of its lengths
+    listed: list[int] = field(default_factory=list)  # sum of the lengths of each list
     limit: list[int] = field(default_factory=lambda: [0, 0])  # sum and number of values
     span: list[int] = field(default_factory=lambda: [0, 0])
     keys: KeySketch | None = None
