@@ -1,17 +1,17 @@
-"""A workload and the one derived from its digests, side by side: have they the same load line?
+"""A workload and the one derived from its log, side by side: have they the same load line?
 
     .venv/bin/python -m benchmarks.derive                 # ten minutes on two calm cores
     .venv/bin/python -m benchmarks.derive --pairs 1       # half of that
     .venv/bin/python -m benchmarks.derive --storage       # data of four times the buffer pool
     .venv/bin/python -m benchmarks.derive --loads         # without searches: three minutes
 
-ycsb-b and sysbench's oltp_read_write run on a private MariaDB that counts its statements. A
-workload is derived from what it has counted, and gets tables of its own. Both are searched in turns
+ycsb-b and sysbench's oltp_read_write run on a private MariaDB whose slow log has everything. A
+workload is derived from that log, and gets tables of its own. Both are searched in turns
 (original, derived, derived, original, ...), so that what changes on the machine meets both; then
 both are loaded by as many connections, in turns too. Where sysbench is on the PATH, its own
-oltp_read_write is derived too: its operation has to be the same as that of the engine's digests.
+oltp_read_write is derived too: its operation has to be the same as that of the engine's log.
 
-Which rows are asked for is a guess of a derived workload (uniform). `told` is the derived workload
+Which rows are asked for is fitted to the log. `told` is the derived workload
 with the original's distribution, as one who knows it would set it: what it gains is what the guess
 costs. The results are in docs/evidence/derive.md.
 """
@@ -20,9 +20,7 @@ import argparse
 import shutil
 import subprocess
 import tempfile
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -30,21 +28,22 @@ from pathlib import Path
 from statistics import fmean
 
 import plimsoll
-from plimsoll.databases.observing import combine_looks, look_repeatedly, open_statements
+from plimsoll.databases.mysql.session import connect, execute
+from plimsoll.databases.observing import describe_tables, open_tables
 from plimsoll.local.databases.mariadb_server import MariaDbServer
 from plimsoll.model.aws.volumes import Volume
 from plimsoll.model.request.dsn import parse_dsn
 from plimsoll.volumes import EmulatedVolume
 from plimsoll.workload.derive.derived import Derived, derive
 from plimsoll.workload.derive.document import dump_document
+from plimsoll.workload.logs.reading import read_log
 
 BAR = 0.05
-LOAD_S, WATCH_S = 8.0, 5.0
+LOAD_S = 8.0
 CONNECTIONS = 8
 LOADS = 6
 LIMIT = "50ms"
 IOPS = 2_000
-COUNTING = {"performance_schema": 1, "performance_schema_consumer_events_statements_current": 1}
 
 Arm = Callable[[], float | None]
 
@@ -73,8 +72,9 @@ CASES = (
 
 @contextmanager
 def server_on(folder: Path, *, storage: bool) -> Iterator[MariaDbServer]:
-    """Start a MariaDB that counts statements; with `storage` on an emulated volume."""
-    settings: dict[str, str | int] = {**COUNTING}
+    """Start a MariaDB with a slow log; with `storage` on an emulated volume."""
+    log = log_of(folder)
+    settings: dict[str, str | int] = {"slow_query_log": 1, "slow_query_log_file": str(log)}
     if not storage:
         with MariaDbServer.start(directory=folder / "server", settings=settings) as server:
             yield server
@@ -91,23 +91,29 @@ def server_on(folder: Path, *, storage: bool) -> Iterator[MariaDbServer]:
 
 def database(server: MariaDbServer, name: str) -> str:
     """Make a database; gives its DSN."""
-    from plimsoll.databases.mysql.session import connect, execute  # noqa: PLC0415 - a driver
-
     connection = connect(parse_dsn(server.dsn))
     execute(connection, f"CREATE DATABASE `{name}`")
     connection.close()
     return f"{server.dsn.rpartition('/')[0]}/{name}"
 
 
-def derived_under(dsn: str, load: Callable[[], object]) -> Derived:
-    """Derive a workload from what a load asks of a database, in the midst of it."""
+def log_of(folder: Path) -> Path:
+    """Return the file of the server's slow log."""
+    return folder / "slow.log"
+
+
+def derived_under(folder: Path, dsn: str, load: Callable[[], object]) -> Derived:
+    """Derive a workload from the log of a load."""
     target = parse_dsn(dsn)
-    with ThreadPoolExecutor(1) as beside, open_statements(target) as reader:
-        loading = beside.submit(load)
-        time.sleep(1.5)
-        looks = look_repeatedly(reader, WATCH_S, time.sleep)
-        seen = combine_looks(reader, target, looks)
-        loading.result()
+    log_of(folder).write_bytes(b"")  # the server appends to it
+    connection = connect(target)
+    execute(connection, "SET GLOBAL long_query_time = 0")
+    load()
+    execute(connection, "SET GLOBAL long_query_time = 10")
+    connection.close()
+    with open_tables(target) as reader:
+        read = read_log(log_of(folder), database=target.database)
+        seen = read.combine(describe_tables(reader, target, [one.text for one in read.digests]))
     return derive(seen, writes=True)
 
 
@@ -204,22 +210,23 @@ def compare(server: MariaDbServer, case: Case, folder: Path, given: argparse.Nam
     own, other = database(server, name), database(server, f"{name}_derived")
     plimsoll.prepare(own, workload=case.name, records=records)
     derived = derived_under(
+        folder,
         own,
         lambda: plimsoll.load(
             own, workload=case.name, connections=CONNECTIONS, warmup_s=0, duration_s=LOAD_S
         ),
     )
-    print(f"{case.name}: derived from the engine's digests")
+    print(f"{case.name}: derived from the log of the engine's load")
     for one in derived.operations:
         print(f"    {one.name} {one.calls}: {', '.join(f'{n} x {t}' for t, n in one.statements)}")
     for out in derived.left_out[:5]:
         print(f"    not in it: {out.statement}: {out.why}")
     if "oltp" in case.name and shutil.which("sysbench"):
-        theirs = derived_under(own, lambda: sysbench(server, own, records))
+        theirs = derived_under(folder, own, lambda: sysbench(server, own, records))
         same = [one.statements for one in theirs.operations] == [
             one.statements for one in derived.operations
         ]
-        print(f"    sysbench's own digests make {'the same' if same else 'ANOTHER'} operation")
+        print(f"    sysbench's own log makes {'the same' if same else 'ANOTHER'} operation")
         for one in [] if same else theirs.operations:
             print(f"    {one.name} {one.calls}: {one.statements}")
     path = folder / f"{name}_derived.yaml"

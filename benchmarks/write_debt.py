@@ -14,7 +14,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -172,7 +172,7 @@ def describe(load: str, held: Held) -> tuple[object, ...]:
 
 HEAD = f"load | ops/s | of {SPAN_S} s | read ms (p99) | update ms (p99) | log | grew by, of written"
 LOG_MB = 96
-FIND = ("--warmup", "3", "--duration", "12", "--time-limit", "900")
+FIND = ("--warmup", "2", "--duration", "10", "--time-limit", "540")
 
 
 @contextmanager
@@ -186,18 +186,18 @@ def start_server(engine: str, volume: EmulatedVolume, records: int) -> Iterator[
             "innodb_buffer_pool_size": "512M",
             "innodb_flush_log_at_trx_commit": 0,
         }
-        with MariaDbServer.start(directory=directory, settings=loading) as loader:
-            plimsoll.prepare(loader.dsn, workload="ycsb-a", records=records)
-            loader.stop()
+        loader = MariaDbServer.start(directory=directory, settings=loading)
+        plimsoll.prepare(loader.dsn, workload="ycsb-a", records=records)
+        loader.stop()  # it keeps its data
         settings = {**log, "innodb_buffer_pool_size": "96M"}
         with MariaDbServer.start(
             directory=directory, settings=settings, environment=volume.environment()
         ) as server:
             yield server.dsn
         return
-    with PostgresServer.start(directory=directory, settings={"shared_buffers": "256MB"}) as first:
-        plimsoll.prepare(first.dsn, workload="ycsb-a", records=records)
-        first.stop()
+    first = PostgresServer.start(directory=directory, settings={"shared_buffers": "256MB"})
+    plimsoll.prepare(first.dsn, workload="ycsb-a", records=records)
+    first.stop()
     with PostgresServer.start(
         directory=directory,
         settings={"shared_buffers": "96MB", "max_wal_size": f"{LOG_MB}MB"},
@@ -206,12 +206,12 @@ def start_server(engine: str, volume: EmulatedVolume, records: int) -> Iterator[
         yield second.dsn
 
 
-def find_load_line(dsn: str, records: int, limit: str, out: Path) -> dict[str, Any]:
+def find_load_line(dsn: str, records: int, limit: str, options: Sequence[str]) -> dict[str, Any]:
     """Ask `plimsoll find` for the load line; give its capacity."""
     program = str(Path(sys.executable).parent / "plimsoll")
     command = [program, "find", dsn, "--workload", "ycsb-a"]
     command += ["--records", str(records), "--allow-writes", "--max-connections", "64"]
-    command += ["--limit", limit, *FIND, "--json", "--out", str(out)]
+    command += ["--limit", limit, *FIND, "--json", *options]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
     answer: dict[str, Any] = json.loads(done.stdout)["capacity"]
     return answer
@@ -247,8 +247,12 @@ def hold(run: str, loads: tuple[str, ...], scenario: str, base: Path | None) -> 
 @click.option("--records", default=150_000, show_default=True)
 @click.option("--limit", default="25ms", show_default=True, help="Of p99.")
 @click.option("--seconds", default=600, show_default=True, help="For which the answer is held.")
-def find(engine: str, iops: int, records: int, limit: str, seconds: int) -> None:
-    """Find the load line of a server that writes, and hold the answer's load on it."""
+@click.argument("options", nargs=-1)
+def find(engine: str, iops: int, records: int, limit: str, **rest: Any) -> None:
+    """Find the load line of a server that writes, and hold the answer's load on it.
+
+    OPTIONS, after `--`, are those of `plimsoll find`.
+    """
     with tempfile.TemporaryDirectory(prefix="plimsoll-debt-") as directory:
         scratch = Path(directory)
         scratch.chmod(0o755)  # PostgreSQL does not run as root
@@ -258,13 +262,14 @@ def find(engine: str, iops: int, records: int, limit: str, seconds: int) -> None
             EmulatedVolume.create(scratch / "volume", volume, settings=cache) as on,
             start_server(engine, on, records) as dsn,
         ):
-            answer = find_load_line(dsn, records, limit, scratch / "find")
+            options = ("--out", str(scratch / "find"), *rest["options"])
+            answer = find_load_line(dsn, records, limit, options)
             print(json.dumps({name: answer[name] for name in ("verdict", "summary", "notes")}))
             print(f"interval {answer['interval']}", flush=True)
             if answer["at"] is None:
                 sys.exit("no load to hold")
             with Database(dsn, "ycsb-a", records).watched() as database:
-                load = f"{answer['at']:.0f}:{seconds}"
+                load = f"{answer['at']:.0f}:{rest['seconds']}"
                 table(HEAD, [describe(load, database.hold(load))])
 
 

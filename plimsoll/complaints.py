@@ -151,9 +151,9 @@ def repeat_value(value: object) -> str:
     return repr(value)
 
 
-def complain_of_missing(path: FieldPath, place: Place | None = None) -> Complaint:
+def complain_of_missing(path: FieldPath) -> Complaint:
     """Return the complaint about a missing field."""
-    return Complaint(path, f"lacks the field {path[-1]!r}", place=place, absent=True)
+    return Complaint(path, f"lacks the field {path[-1]!r}", absent=True)
 
 
 def complain_of_unknown(
@@ -163,7 +163,6 @@ def complain_of_unknown(
     path: FieldPath = (),
     *,
     value: Scalar = None,
-    place: Place | None = None,
     hint: str = "",
 ) -> Complaint:
     """Return the complaint about an unknown name, with similar and all allowed names.
@@ -174,7 +173,6 @@ def complain_of_unknown(
         allowed: names that exist.
         path: path of the field.
         value: value at the path, if that is the name itself and not what it names.
-        place: position of the name.
         hint: further advice.
     """
     names = tuple(sorted(allowed))
@@ -183,4 +181,4 @@ def complain_of_unknown(
     guess = f"did you mean {close[0]!r}?" if close else ""
     unknown = f"unknown {what} {repeat_value(name)}"
     problem = "; ".join(part for part in (unknown, guess, hint) if part)
-    return Complaint(path, problem, value, names, place)
+    return Complaint(path, problem, value, names)

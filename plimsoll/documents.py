@@ -4,6 +4,7 @@ A check of such a value raises a `UsageError` whose complaints name fields; the 
 name and the line.
 """
 
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -17,6 +18,7 @@ import yaml
 from plimsoll.complaints import Complaint, FieldPath, Place, repeat_value
 from plimsoll.errors import UsageError
 from plimsoll.files import read_limited
+from plimsoll.words import escape_values
 
 MAX_CHARACTERS = 262_144
 MAX_BYTES = 4 * MAX_CHARACTERS  # a character takes up to four bytes in UTF-8
@@ -46,6 +48,18 @@ def is_deeper(text: str, most: int = MAX_DEPTH) -> bool:
         if depth > most:
             return True
     return False
+
+
+def parse_foreign_json(raw: bytes) -> Any:
+    """Parse JSON that somebody else sent; control characters in its texts are made visible.
+
+    Raises:
+        ValueError: It is no JSON, or is nested too deeply.
+    """
+    text = raw.decode()
+    if is_deeper(text):
+        raise ValueError("nested too deeply")
+    return escape_values(json.loads(text))
 
 
 @dataclass(frozen=True)

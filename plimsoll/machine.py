@@ -183,11 +183,15 @@ def find_listeners(port: int) -> set[int]:
     proc_pid_net(5).
     """
     inodes = {f"socket:[{fields[9]}]" for fields in _read_listening_rows(port)}
-    return {
-        int(descriptor.parts[-3])
-        for descriptor in (_PROC.glob("[0-9]*/fd/*") if inodes else ())
-        if _read_link(descriptor) in inodes
-    }
+    found = set()
+    for pid in _read_pids() if inodes else ():
+        try:
+            descriptors = list((_PROC / f"{pid}/fd").iterdir())
+        except OSError:  # another user's, or it has ended since
+            continue
+        if any(_read_link(descriptor) in inodes for descriptor in descriptors):
+            found.add(pid)
+    return found
 
 
 def servers(port: int, names: Collection[str]) -> set[int]:

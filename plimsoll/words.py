@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Iterable
 from datetime import datetime
+from typing import Any
 
 # What the 95 % interval beside a figure covers
 INTERVAL_COVERS = "repetitions in this run on this target, not other days or restarts"
@@ -45,18 +46,39 @@ LOAD_UNITS = {
     "connections": "connections",
     "rate_ops_per_second": "ops/s offered",
 }
-# The last are bytes of file names that are no UTF-8, as Python holds them (PEP 383).
-_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\udc80-\udcff]")
+# The last are halves of characters, which cannot be printed: JSON may have them, and Python holds
+# the bytes of a file's name that is no UTF-8 as such (PEP 383).
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 _SIGNS = {"=": "", ">=": "≥ ", "<": "< ", "<=": "≤ ", None: ""}
 
 
 def escape_controls(text: str) -> str:
     r"""Return foreign text with control characters made visible: `\x1b[2J`.
 
-    Line breaks and tabs are kept. C0, DEL and C1 characters (ECMA-48) are replaced, and bytes of
-    file names that are no UTF-8, which cannot be printed.
+    Line breaks and tabs are kept. C0, DEL and C1 characters (ECMA-48) are replaced, and what cannot
+    be printed: bytes of file names that are no UTF-8, and halves of characters.
     """
-    return _CONTROLS.sub(lambda found: f"\\x{ord(found[0]) % 0x100:02x}", text)
+    return _CONTROLS.sub(_show_code, text)
+
+
+def _show_code(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    if code < 0x100 or 0xDC80 <= code <= 0xDCFF:
+        return f"\\x{code % 0x100:02x}"
+    return f"\\u{code:04x}"
+
+
+def escape_values(value: Any) -> Any:
+    """Return a JSON value with `escape_controls` of all its texts and names."""
+    match value:
+        case str():
+            return escape_controls(value)
+        case list():
+            return [escape_values(part) for part in value]
+        case dict():
+            return {escape_controls(name): escape_values(part) for name, part in value.items()}
+        case _:
+            return value
 
 
 def latency(us: float | None) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import TextIO
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
@@ -23,9 +23,11 @@ pytest.register_assert_rewrite("tests.support", "tests.local.load.stalls")
 # No deadlines: a busy machine is no failure, and durations are measured in benchmarks/. `quick` is
 # what `make test` runs and `plimsoll` is what `make test-all` runs. Both generate the same examples
 # every time, so that a failure is the code's. `--hypothesis-profile explore` looks for new ones.
-settings.register_profile("quick", deadline=None, derandomize=True, max_examples=25)
-settings.register_profile("plimsoll", deadline=None, derandomize=True)
-settings.register_profile("explore", deadline=None, max_examples=500)
+# How long an example takes to draw is the machine's: a busy one stood still for a minute.
+patient = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("quick", patient, derandomize=True, max_examples=25)
+settings.register_profile("plimsoll", patient, derandomize=True)
+settings.register_profile("explore", patient, max_examples=500)
 settings.load_profile("plimsoll")
 
 SLOWEST_FILES = 10

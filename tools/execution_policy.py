@@ -1,6 +1,7 @@
 """Writes what CloudFormation has to be allowed to deploy a template: for `cdk bootstrap`.
 
-    npx cdk synth --quiet && python -m tools.execution_policy cdk.out/Plimsoll.template.json
+    npx cdk synth --quiet
+    .venv/bin/python -m tools.execution_policy cdk.out/Plimsoll.template.json
 
 The actions are those of CloudFormation's own handlers of the template's resource types, as
 cfn-lint's copy of their schemas lists them. Policies are managed ones, which AWS limits to 6,144

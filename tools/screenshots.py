@@ -13,7 +13,7 @@ from plimsoll.report.folder import read_run
 from plimsoll.report.page import render_run
 
 IMAGES = Path(__file__).resolve().parents[1] / "docs/images"
-WIDTH_PX, HEIGHT_PX = 1200, 1780  # down to the end of the time line
+WIDTH_PX, HEIGHT_PX = 1200, 945  # the first screen: the sentence and the curve
 LOOKS: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 
 

@@ -71,7 +71,7 @@ def compare_records(settings: RunSettings, records: Sequence[RunRecord]) -> Comp
     """Compare runs that have ended.
 
     Raises:
-        UsageError: One of them has no result, or not yet.
+        UsageError: One of them has no result yet, or will never have one.
     """
     results = []
     for record in records:

@@ -31,7 +31,11 @@ BUCKETS: dict[CreditBucket, str] = {
     "cpu": "the instance's CPU credits",
     "log": "the room in the database's log",
 }
-_SPENT = "spent {} faster than they come back"
+
+
+def _describe_spending(name: str) -> str:
+    back = "it comes" if name == BUCKETS["log"] else "they come"
+    return f"spent {name} faster than {back} back"
 
 
 def judge_sustained(steps: Sequence[Step], rules: Rules, axis: Axis | None = None) -> Capacity:
@@ -227,7 +231,7 @@ def _list_credit_loads(bursting: Capacity) -> list[JudgedStep]:
                 for use in list_credit_uses(step)
                 if _is_net_use(use) and not use.unlimited
             }
-            text = "; ".join(_SPENT.format(BUCKETS[bucket]) for bucket in BUCKETS if bucket in uses)
+            text = "; ".join(_describe_spending(BUCKETS[name]) for name in BUCKETS if name in uses)
             update = {
                 "passed": False,
                 "reasons": (CREDITS,),
@@ -293,10 +297,10 @@ def _credit_notes(valid: Sequence[Step]) -> list[str]:
         out = [s for s, use in of_bucket if _is_net_use(use) and _is_bucket_empty(use)]
         empty = [s for s, use in of_bucket if not _is_net_use(use) and _is_bucket_empty(use)]
         for steps, how in (
-            (spent, _SPENT.format(name)),
+            (spent, _describe_spending(name)),
             (out, f"spent what was left of {name}"),
             (empty, f"{name} were used up"),
-            (charged, f"{_SPENT.format(name)}; further use is charged"),
+            (charged, f"{_describe_spending(name)}; further use is charged"),
         ):
             if steps:
                 notes.append(f"{_name_steps(steps)}: {how}")

@@ -18,13 +18,17 @@ import click
 
 from plimsoll import __version__
 from plimsoll.cli.output import console
-from plimsoll.errors import PlimsollError
+from plimsoll.errors import PlimsollError, UnusableToolError
 from plimsoll.local.databases.server_programs import list_server_programs
 from plimsoll.model.engine.asked import Protocol
 from plimsoll.packaged import how_to_install, is_installed_wheel
 
 if TYPE_CHECKING:
     from plimsoll.local.databases.server_programs import ServerProgram
+
+
+# who installs a wheel mostly measures a database that there is
+NEEDED_FOR_RUNS = "not here: `run --local` needs it, `find` does not"
 
 
 @dataclass(frozen=True)
@@ -66,9 +70,14 @@ def _find_server_program(program: ServerProgram) -> Finding:
     try:
         return Finding(program.name, "ok", program.describe())
     except PlimsollError as error:
-        if program.why_optional is None:
-            return Finding(program.name, "missing", str(error), program.how_to_get)
-        return Finding(program.name, "optional", program.why_optional, program.how_to_get)
+        how = program.how_to_get
+        if shutil.which("mvn"):
+            how = how.removeprefix("apt-get install maven, and ")
+        if program.why_optional is not None:
+            return Finding(program.name, "optional", program.why_optional, how)
+        if is_installed_wheel() and not isinstance(error, UnusableToolError):
+            return Finding(program.name, "optional", NEEDED_FOR_RUNS, how)
+        return Finding(program.name, "missing", str(error), how)
 
 
 def _find_twin() -> Finding:
@@ -97,6 +106,9 @@ def _find_volume_shim() -> Finding:
     try:
         return Finding("volume shim", "ok", str(find_native_part("shim")))
     except PlimsollError as error:
+        if is_installed_wheel():
+            command = "apt-get install gcc libc6-dev"
+            return Finding("volume shim", "optional", NEEDED_FOR_RUNS, command)
         return Finding("volume shim", "missing", str(error), "apt-get install gcc libc6-dev")
 
 

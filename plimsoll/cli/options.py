@@ -62,6 +62,19 @@ def allow_files_option(command: Command) -> Command:
     )(command)
 
 
+class _WorkloadName(click.types.StringParamType):
+    """The value of `--workload`; says where workloads come from if it is missing."""
+
+    def get_missing_message(self, param: click.Parameter, ctx: click.Context | None) -> str:
+        """Return what stands after "Missing option"."""
+        del param, ctx
+        return (
+            "`plimsoll workload list` names the built-in ones, `plimsoll workload derive DSN`"
+            " writes one from the statements of your database, and docs/finding.md has one for"
+            " tables of your own."
+        )
+
+
 def workload_options(command: Command) -> Command:
     """Add `--workload`, `--tables` and `--set`."""
     for option in (
@@ -77,6 +90,7 @@ def workload_options(command: Command) -> Command:
         click.option(
             "--workload",
             "workload_name",
+            type=_WorkloadName(),
             required=True,
             metavar="NAME|FILE.yaml",
             help="Name of a built-in workload (`plimsoll workload list` lists them), or a file.",

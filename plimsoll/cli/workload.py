@@ -399,13 +399,15 @@ def _watch(target: EngineTarget, for_s: float) -> StatementsSeen:
 def _read_log_of_server(target: EngineTarget, asked: _Asked) -> StatementsSeen:
     """Read a log, with the tables of the server that wrote it."""
     from plimsoll.databases.observing import describe_tables, open_tables
+    from plimsoll.workload.logs.reading import compare_rates
 
     with open_tables(target) as reader:
         read = asked.read(target.database, reader.log_settings())
         if read.protocol != target.protocol:
             raise UsageError(f"--log: a {read.kind} is not one of the server of DSN")
         texts = [digest.text for digest in read.digests]
-        return read.combine(describe_tables(reader, target, texts))
+        seen = read.combine(describe_tables(reader, target, texts))
+        return compare_rates(seen, reader.statements_per_second())
 
 
 @contextmanager

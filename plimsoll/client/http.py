@@ -19,6 +19,7 @@ from botocore.httpsession import URLLib3Session
 from plimsoll.client.address import Address
 from plimsoll.client.refusals import DRAINING, LIMIT_REACHED, parse_refusal
 from plimsoll.client.tokens import find_token
+from plimsoll.documents import parse_foreign_json
 from plimsoll.errors import PlimsollError
 
 CONNECT_TIMEOUT_S = 5.0
@@ -46,7 +47,7 @@ class Reply:
             PlimsollError: It is no JSON, so the server is not the service.
         """
         try:
-            return json.loads(self.body)
+            return parse_foreign_json(self.body)
         except ValueError:
             raise PlimsollError("the answer is not JSON: is this the service's address?") from None
 
@@ -99,6 +100,7 @@ class Http:
         body: Any = None,
         key: str | None = None,
         harmless: bool = False,
+        deletes: bool = False,
     ) -> Reply:
         """Send a request, and repeat it where that is safe and may help.
 
@@ -109,6 +111,8 @@ class Http:
             body: The body, sent as JSON; None for none.
             key: The Idempotency-Key header.
             harmless: Whether a POST creates nothing, so that it may be repeated.
+            deletes: Whether nothing is left under the path: then a 404 after an attempt whose
+                answer was lost says that this attempt has done it.
 
         Raises:
             ServiceError: The service refuses; the message has a line for each wrong field.
@@ -116,6 +120,7 @@ class Http:
         """
         repeatable = method in _REPEATABLE or key is not None or harmless
         request = self._request(method, path, query, body, key)
+        may_be_done = False
         for attempt in range(1, ATTEMPTS + 1):
             again = attempt < ATTEMPTS
             try:
@@ -124,14 +129,16 @@ class Http:
             except (BotoCoreError, OSError) as error:
                 if not (again and (repeatable or _was_never_sent(error))):
                     raise self._unreachable(error, repeatable=repeatable) from error
+                may_be_done = may_be_done or not _was_never_sent(error)
                 self._pause(attempt, None)
                 continue
-            if reply.status < 400:
+            if reply.status < 400 or (deletes and may_be_done and reply.status == 404):
                 return reply
             refused = parse_refusal(reply.status, reply.body)
             passing = reply.status in (_PASSING if repeatable else _REFUSED_UNREAD)
             if not (again and passing) or refused.kind in {LIMIT_REACHED, DRAINING}:
                 raise refused
+            may_be_done = may_be_done or reply.status not in _REFUSED_UNREAD
             self._pause(attempt, reply.headers.get("Retry-After"))
         raise AssertionError("the last attempt returns or raises")  # pragma: no cover
 

@@ -1,14 +1,16 @@
 """The service's errors, as lines for people: problem documents (RFC 9457) and others."""
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
 from plimsoll.client.tokens import TOKEN_VARIABLE
+from plimsoll.documents import parse_foreign_json
 from plimsoll.errors import PlimsollError
+from plimsoll.words import escape_controls
 
 LIMIT_REACHED = "limit-reached"  # the team's limit: it lasts longer than a caller can wait
 DRAINING = "draining"  # it starts nothing until a time, which the answer names
+SHOWN_MOST = 200  # characters of an answer in no known form that are shown
 _INPUT = frozenset({400, 404, 405, 409, 413, 415, 422})
 _HINTS = {
     401: f"call 127.0.0.1 as the user who started the service, or set {TOKEN_VARIABLE}",
@@ -48,18 +50,22 @@ def parse_refusal(status: int, body: bytes) -> ServiceError:
         body: The body: a problem document, API Gateway's `{"message": ...}`, or something else.
     """
     try:
-        document = json.loads(body)
+        document = parse_foreign_json(body)
     except ValueError:
         document = {}
     if not isinstance(document, dict):
         document = {}
     if "detail" not in document:
-        message = str(document.get("message") or body.decode(errors="replace").strip()[:200])
+        said = document.get("message") or body.decode(errors="replace").strip()
+        message = escape_controls(str(said)[:SHOWN_MOST])
         hint = _HINTS.get(status, "the service failed" if status >= 500 else "refused")
         return ServiceError(status, f"{status}: {hint}" + (f" ({message})" if message else ""))
-    lines = [_describe_field_error(error) for error in document.get("errors") or ()] or [
-        str(document["detail"])
-    ]
+    errors = document.get("errors")
+    lines = [
+        _describe_field_error(error)
+        for error in (errors if isinstance(errors, list) else ())
+        if isinstance(error, dict)
+    ] or [str(document["detail"])]
     kind = str(document.get("type", "")).rpartition(":")[2] or None
     if status >= 500 and kind != DRAINING:
         lines.append(f"in the deployment's logs: request {document.get('request_id')}")
@@ -68,7 +74,8 @@ def parse_refusal(status: int, body: bytes) -> ServiceError:
 
 def _describe_field_error(error: Mapping[str, Any]) -> str:
     """Describe a wrong field, and the allowed values unless the sentence names all of them."""
-    detail, allowed = str(error.get("detail")), error.get("allowed") or ()
-    named = all(each in detail for each in allowed)
-    listed = "" if named else f" (allowed: {', '.join(allowed)})"
+    detail, allowed = str(error.get("detail")), error.get("allowed")
+    names = [str(each) for each in allowed] if isinstance(allowed, list) else []
+    named = all(each in detail for each in names)
+    listed = "" if named else f" (allowed: {', '.join(names)})"
     return f"{error.get('field')}: {detail}{listed}"

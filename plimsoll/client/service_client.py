@@ -2,6 +2,7 @@
 
 import ssl
 from collections.abc import Callable, Iterator
+from http.client import HTTPException
 from typing import Any, TypeVar
 from urllib.parse import quote
 from urllib.request import HTTPSHandler, ProxyHandler, build_opener
@@ -33,8 +34,10 @@ from plimsoll.model.service.answers import (
     Steps,
     Submitted,
 )
+from plimsoll.model.validation import read_foreign_value
 
 _PAGE = 50
+MAX_BYTES = 256 * 2**20  # largest file of a run
 AnyModel = TypeVar("AnyModel", bound=Model)
 
 
@@ -108,6 +111,8 @@ class Service:
                 Steps, self._http.ask("GET", f"{_run_path(run_id)}/steps", query=query)
             )
             yield from page.steps
+            if page.next_after is not None and page.next_after <= following:
+                raise PlimsollError("the service's list of steps does not go on")
             following = page.next_after
 
     def stop(self, run_id: str) -> RunSummary:
@@ -150,7 +155,7 @@ class Service:
 
     def delete_schedule(self, name: str) -> None:
         """Delete a check."""
-        self._http.ask("DELETE", _schedule_path(name))
+        self._http.ask("DELETE", _schedule_path(name), deletes=True)
 
     def history(self, name: str) -> History:
         """Return the history of a check."""
@@ -170,7 +175,7 @@ def parse_reply(model: type[AnyModel], reply: Reply) -> AnyModel:
     """
     value = reply.json()
     try:
-        return model.model_validate(value, extra="ignore")
+        return read_foreign_value(model, value, ignores_unknown=True)
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"]) or "the answer"
@@ -191,10 +196,12 @@ def download(url: str) -> bytes:
     try:
         opener = build_opener(ProxyHandler({}) if here else _trusting())
         with opener.open(Fetch(url), timeout=READ_TIMEOUT_S) as response:  # noqa: S310 - see above
-            body: bytes = response.read()
-            return body
-    except OSError as error:
+            body: bytes = response.read(MAX_BYTES + 1)
+    except (OSError, HTTPException) as error:
         raise PlimsollError(f"the run's files cannot be fetched: {error}") from None
+    if len(body) > MAX_BYTES:
+        raise PlimsollError(f"a file of the run is longer than {MAX_BYTES // 2**20} MiB")
+    return body
 
 
 def _trusting() -> HTTPSHandler:

@@ -72,7 +72,7 @@ class HistoryEvent:
 
     Attributes:
         thread: The thread that executed it.
-        number: Its place among the thread's events.
+        number: The position among the thread's events.
         control: `begin`, `commit` or `rollback`; empty for any other statement.
         kinds: The ids of kinds of statements of which the server may have counted it as one.
         transaction: The transaction that it is part of, as the server says; 0 if it does not say.
@@ -122,6 +122,9 @@ class TableReader(Protocol):
 
     def log_settings(self) -> dict[str, str]:
         """Return the server's settings of its logs, by name."""
+
+    def statements_per_second(self) -> float | None:
+        """Return the statements per second since the server started; None if not counted."""
 
     def next_numbers(self) -> dict[str, int]:
         """Return the next number of each table that numbers its rows and says so."""

@@ -165,11 +165,11 @@ def _change_values(operation: EngineOperation, change: Callable[[Value], Value])
         return _replace_within(value, change)
 
     def of_statement(statement: EngineStatement) -> EngineStatement:
-        row = statement.row_updated
+        row = statement.row_written
         changed = {
             "binds": tuple(map(within, statement.binds)),
             "choose": None if statement.choose is None else within(statement.choose),
-            "row_updated": row and row.model_copy(update={"key": within(row.key)}),
+            "row_written": row and row.model_copy(update={"key": within(row.key)}),
         }
         return statement.model_copy(update=changed)
 

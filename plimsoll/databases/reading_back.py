@@ -8,6 +8,7 @@ This module imports no family, as `watching` does not: load clients use it.
 """
 
 import json
+import re
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -19,18 +20,26 @@ from plimsoll.model.engine.answered import LoadReport, ReadBack
 from plimsoll.model.engine.asked import (
     SESSION_SETTINGS,
     EngineOperation,
+    EngineStatement,
     EngineTarget,
     EngineWorkload,
+    KeySpace,
     LoadSpec,
 )
 from plimsoll.model.engine.values import ColumnValue
 from plimsoll.workload.values import find_used_variables
 
 ROWS = 8
+LOOKED_UP = 4 * ROWS  # rows that are looked for to delete some; others may be gone
+# Numbers of inserted rows: beyond those of the load, and within 32 bits on a fresh dataset
+BEYOND = 2**30
 # Others may write the same rows at the same moment.
 TRIES = 3
 PAUSE_S = 0.2
 LONGEST_S = 10.0
+READS_MOST = TRIES * (2 * ROWS + 2 * ROWS + LOOKED_UP + ROWS)  # by a second session
+
+_INSERTS = re.compile(r"\s*(INSERT|REPLACE)\b", re.IGNORECASE)
 
 
 class Rows(Protocol):
@@ -69,81 +78,125 @@ def add_read_back(
 ) -> LoadReport:
     """Write a few rows as a finished load did, read them in a second session, and report both.
 
-    The statements count among those that the client sent. Without an UPDATE of a row by its key,
-    or without a second session, the report stays as it is.
+    One statement of each kind is tried: an UPDATE of a row by its key, an INSERT of a numbered row,
+    a DELETE by the key. Reported is the kind of which the second session saw the smallest share.
+    The statements count among those that the client sent. Without such a statement, or without a
+    second session, the report stays as it is.
     """
-    update = _find_update(spec.workload)
-    if update is None or report.ended == "cancelled" or not report.operations_sent:
+    writes = _list_writes(spec.workload)
+    if not writes or report.ended == "cancelled" or not report.operations_sent:
         return report
+    worst: ReadBack | None = None
     own = {"session_settings": SESSION_SETTINGS[spec.target.protocol]}
     try:
         opened = connect(spec.target.model_copy(update=own))
         if opened is None:
             return report
         with opened as second:
-            for left in reversed(range(TRIES)):
-                sent, found = _write_and_read(spec, update, second)
-                report = report.model_copy(
-                    update={
-                        "read_back": found,
-                        "statements_sent": report.statements_sent + sent.statements_sent,
-                        "transaction_commands_sent": report.transaction_commands_sent
-                        + sent.transaction_commands_sent,
-                    }
-                )
-                if found.kept or not found.written or not left:
-                    break
-                time.sleep(PAUSE_S)
+            for write in writes:
+                for attempt in range(TRIES):
+                    if attempt:
+                        time.sleep(PAUSE_S)
+                    sent, found = _write_and_read(spec, write, second, attempt)
+                    if sent is not None:
+                        statements = report.statements_sent + sent.statements_sent
+                        commands = report.transaction_commands_sent
+                        commands += sent.transaction_commands_sent
+                        counts = {
+                            "statements_sent": statements,
+                            "transaction_commands_sent": commands,
+                        }
+                        report = report.model_copy(update=counts)
+                    if found.kept or not found.written:
+                        break
+                worst = _worse(worst, found)
+                report = report.model_copy(update={"read_back": worst})
     except (PlimsollError, plimsoll_engine.EngineError):
         return report
     return report
 
 
-def _find_update(workload: EngineWorkload) -> EngineOperation | None:
-    """Return an operation with only the first UPDATE of a row by its key; None if there is none."""
+def _worse(one: ReadBack | None, other: ReadBack) -> ReadBack:
+    """Return the one of which a smaller share was kept; what wrote nothing shows nothing."""
+    if one is None or not one.written:
+        return other
+    if not other.written:
+        return one
+    return min(one, other, key=lambda found: found.kept / found.written)
+
+
+def _list_writes(workload: EngineWorkload) -> list[EngineOperation]:
+    """List an operation for each kind of write, with only a statement that writes a row by its key.
+
+    A DELETE whose operation inserts, too, is left out: it alone would leave rows missing that the
+    operation puts back.
+    """
+    found: dict[str, EngineOperation] = {}
     for operation in workload.operations:
-        # an operation with logic may keep sums over several tables, which one UPDATE would break
-        for statement in operation.statements if operation.weight and not operation.steps else ():
-            if statement.row_updated is not None:
-                one = {"sql": statement.sql[:1], "choose": None, "repeat": 1}
-                alone = (statement.model_copy(update=one),)
-                used = find_used_variables(statement.binds)
-                for let in reversed(operation.let):
-                    used |= find_used_variables([let.value]) if let.name in used else set()
-                kept = tuple(let for let in operation.let if let.name in used)
-                return operation.model_copy(
-                    update={"statements": alone, "weight": 1.0, "let": kept}
-                )
-    return None
+        if operation.steps:  # it may keep sums over several tables, which one write would break
+            continue
+        inserts = any(_INSERTS.match(sql) for one in operation.statements for sql in one.sql)
+        for statement in operation.statements if operation.weight else ():
+            row = statement.row_written
+            if row is None or row.kind in found or (row.kind == "delete" and inserts):
+                continue
+            found[row.kind] = _cut(operation, statement)
+    return list(found.values())
+
+
+def _cut(operation: EngineOperation, statement: EngineStatement) -> EngineOperation:
+    """Return an operation with the first alternative of one of its statements alone."""
+    alone = statement.model_copy(update={"sql": statement.sql[:1], "choose": None, "repeat": 1})
+    used = find_used_variables(statement.binds)
+    for let in reversed(operation.let):
+        used |= find_used_variables([let.value]) if let.name in used else set()
+    kept = tuple(let for let in operation.let if let.name in used)
+    return operation.model_copy(update={"statements": (alone,), "weight": 1.0, "let": kept})
 
 
 def _write_and_read(
-    spec: LoadSpec, update: EngineOperation, second: Rows
-) -> tuple[LoadReport, ReadBack]:
-    """Update rows as the load does, in a session like its own, and see whether they changed."""
-    (statement,) = update.statements
-    row = statement.row_updated
-    assert row is not None  # noqa: S101 - `_find_update` has looked
-    spaces = [space.model_dump() for space in spec.workload.key_spaces]
-    drawn = plimsoll_engine.sample(row.key.model_dump_json(), json.dumps(spaces), spec.seed, ROWS)
-    keys = [key for key in dict.fromkeys(drawn) if isinstance(key, int | str)]
-    binds = list(statement.binds)
-    binds[row.bind] = ColumnValue(values=tuple(keys))
-    of_keys = update.model_copy(
-        update={"statements": (statement.model_copy(update={"binds": tuple(binds)}),)}
-    )
+    spec: LoadSpec, write: EngineOperation, second: Rows, attempt: int
+) -> tuple[LoadReport | None, ReadBack]:
+    """Write rows as the load does, in a session like its own, and see whether they changed.
+
+    Nothing is sent, and no report returned, if none of the rows to delete is there.
+    """
+    (statement,) = write.statements
+    row = statement.row_written
+    assert row is not None  # noqa: S101 - `_list_writes` has looked
+    offset = BEYOND + attempt * ROWS * row.rows
+    spaces = tuple(_insert_from(space, offset) for space in spec.workload.key_spaces)
+    draws = {"update": ROWS, "insert": ROWS * row.rows, "delete": LOOKED_UP}[row.kind]
+    spaces_json = json.dumps([space.model_dump() for space in spaces])
+    drawn = plimsoll_engine.sample(row.key.model_dump_json(), spaces_json, spec.seed, draws)
+    keys = [key for key in dict.fromkeys(drawn[:: row.rows]) if isinstance(key, int | str)]
+    before = {key: second.read_row(row.table, row.column, key) for key in keys}
+    if row.kind == "delete":
+        before = dict([found for found in before.items() if found[1] is not None][:ROWS])
+    if not before:
+        return None, ReadBack(written=0, kept=0)
+    if row.kind != "insert":
+        binds = list(statement.binds)
+        binds[row.bind] = ColumnValue(values=tuple(before))
+        named = statement.model_copy(update={"binds": tuple(binds)})
+        write = write.model_copy(update={"statements": (named,)})
     probe = LoadSpec(
         target=spec.target,
-        workload=spec.workload.model_copy(update={"operations": (of_keys,)}),
+        workload=EngineWorkload(key_spaces=spaces, operations=(write,)),
         connections=1,
         duration_s=LONGEST_S,
-        operations_limit=len(keys),
+        operations_limit=len(before),
         timeout_ms=spec.timeout_ms,
         seed=spec.seed,
     )
-    before = [second.read_row(row.table, row.column, key) for key in keys]
     report = LoadReport.model_validate_json(plimsoll_engine.run(probe.model_dump_json()))
-    after = [second.read_row(row.table, row.column, key) for key in keys]
+    after = {key: second.read_row(row.table, row.column, key) for key in before}
     written = sum(one.succeeded for one in report.operations.values())
-    changed = sum(old != new for old, new in zip(before, after, strict=True))
+    changed = sum(before[key] != after[key] for key in before)
     return report, ReadBack(written=written, kept=min(changed, written))
+
+
+def _insert_from(space: KeySpace, offset: int) -> KeySpace:
+    """Return a key space whose new rows have numbers that the load has not used."""
+    first = space.first + space.records if space.insert_from is None else space.insert_from
+    return space.model_copy(update={"insert_from": first + offset})

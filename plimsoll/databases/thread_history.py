@@ -15,6 +15,8 @@ from itertools import groupby, pairwise
 from plimsoll.databases.counted_statements import HistoryEvent
 
 Kind = tuple[tuple[str, int], ...]  # of transactions: its statements with their repetitions
+# Share of the COMMITs beyond the transactions seen whole that is taken for longer ones
+LONGER_LEAST = 0.2
 WHOLE_LEAST = 10  # transactions seen whole, to say what transactions there are
 
 
@@ -25,6 +27,7 @@ class SeenInHistory:
     Attributes:
         kinds: The weight of each kind of transaction.
         whole: The number of transactions that were seen whole.
+        ends: The weight of all COMMITs: each is seen at `n` places.
         within: The number of statements of each kind that were seen within a transaction.
         apart: The number of those that were seen outside of any.
         nameless: The number of statements of which the server does not say what they were.
@@ -32,6 +35,7 @@ class SeenInHistory:
 
     kinds: dict[Kind, float] = field(default_factory=dict)
     whole: int = 0
+    ends: float = 0.0
     within: Counter[str] = field(default_factory=Counter)
     apart: Counter[str] = field(default_factory=Counter)
     nameless: int = 0
@@ -58,6 +62,8 @@ class SeenInHistory:
             if all(statement in calls for statement, _ in kind)
         }
         total = sum(weights.values())
+        if total < self.ends * (1 - LONGER_LEAST):
+            total = self.ends  # the others are longer than the history
         return {kind: round(commits * weight / total) for kind, weight in weights.items()}
 
 
@@ -71,7 +77,7 @@ def find_transactions(
         known: The kinds of statements that are counted.
     """
     found = SeenInHistory()
-    last: dict[int, int] = {}  # by thread: the last statement that was looked at
+    last: dict[int, int] = {}  # last statement already counted, by thread
     for events in looks:
         for thread, of_thread in groupby(events, key=lambda one: one.thread):
             history = list(of_thread)
@@ -127,6 +133,7 @@ def _count(
         for one in members
         if not one.control
     ]
+    found.ends += (members[-1].control == "commit") / among
     found.nameless += sum(not one.kinds for one in members if not one.control)
     (found.apart if whole is None else found.within).update(filter(None, kinds))
     if whole and all(kinds) and kinds:

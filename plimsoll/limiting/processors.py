@@ -29,7 +29,7 @@ def judge_cpu(seen: Seen) -> Candidate | None:
         threshold=NEAR,
         reached=share >= NEAR,
         evidence=f"cpu: the server used {words.percent(percent / 100)} of its CPU{beside}",
-        to_change=f"an instance class with more or faster CPUs, or less work per operation{now}",
+        to_change=f"more or faster CPUs, or less work per operation{now}",
     )
 
 

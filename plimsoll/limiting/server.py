@@ -92,6 +92,9 @@ def judge_log(seen: Seen) -> Candidate | None:
     looks = _server_looks(seen)
     if looks is None or looks.checkpoint_share is None:
         return None
+    debt = seen.step.step.debt
+    if debt is not None and not debt.written_bytes:
+        return None  # what earlier writes left there limits no load that only reads
     share = looks.checkpoint_share
     return Candidate(
         resource="log",

@@ -222,6 +222,7 @@ def _plan_search(asked: Asked, found: Found, made: Made) -> PlannedSearch:
             _name_engine(engine_of(asked.dsn), found.server),
             asked.target,
             None if options.volume is None else read_volume(options.volume),
+            allow_writes=options.allow_writes and found.note is None,
         ),
         found,
         asked.workload,
@@ -281,7 +282,8 @@ def _make_rows(
 def plan_requested_search(request: Request, caller: Caller) -> PlannedSearch:
     """Plan the search of a request for an existing target, and make a missing dataset.
 
-    The request is the user's own file, which permits that. Tables of the user's own are only read.
+    The request is the user's own file, which permits that. Tables of the user's own are only read,
+    unless the target says `allow_writes`.
 
     Raises:
         UsageError: The environment has no credentials, the request asks for faults, or its workload
@@ -306,13 +308,18 @@ def plan_requested_search(request: Request, caller: Caller) -> PlannedSearch:
     made = Made()
     if found.note is None and has_own_tables(target, found):
         try:
-            require_harmless(found, allow_writes=False)
+            require_harmless(found, allow_writes=request.target.allow_writes)
         except OptionError as error:
-            problem = f"{error.complaints[0].problem}: only `plimsoll find` may, if it is permitted"
+            complaint = error.complaints[0]
+            permits = any(option == "allow_writes" for option, _ in complaint.remedies)
+            cure = ": `allow_writes: true` of the target permits that" if permits else ""
+            problem = f"{complaint.problem}{cure}"
             raise UsageError(Complaint(("workload",), problem)) from None
         found, own_notes = use_existing_keys(target, found)
         made = Made(notes=own_notes)
-    elif not is_complete(found):
+    elif is_complete(found):
+        found = use_existing_keys(target, found)[0]
+    else:
         found, made = _make_rows(target, workload, found, caller)
     reached = _open_states(request, request.target, found.compiled)
     return PlannedSearch(request, target, found, made, reached=reached, notes=notes)

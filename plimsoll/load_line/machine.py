@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from threading import Timer
 
 from plimsoll import words
-from plimsoll.databases.reading_back import ROWS, TRIES
+from plimsoll.databases.reading_back import READS_MOST
 from plimsoll.machine import (
     CpuTimes,
     MachineLoad,
@@ -141,7 +141,7 @@ def measure_machine(target: EngineTarget) -> MachineLoad | None:
 
 SHARE_MOST = 0.01  # share of the server's statements, as the audit `server_count` allows
 # Our own statements besides the load in a step: counters, recovery checks, rows that are read back
-OWN_MOST = 50 + 2 * ROWS * TRIES
+OWN_MOST = 50 + READS_MOST
 
 
 def report_other_statements(

@@ -52,7 +52,11 @@ def read_volume(text: str) -> Volume:
 
 
 def describe_endpoint(
-    engine: Engine, target: EngineTarget, volume: Volume | None = None
+    engine: Engine,
+    target: EngineTarget,
+    volume: Volume | None = None,
+    *,
+    allow_writes: bool = False,
 ) -> EndpointTarget:
     """Describe a database without its credentials.
 
@@ -72,6 +76,7 @@ def describe_endpoint(
         "tls": tls,
         "statement_mode": target.statement_mode,
         "allow_md5": target.allow_md5,
+        "allow_writes": allow_writes,
         "volume": volume,
     }
     try:

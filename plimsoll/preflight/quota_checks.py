@@ -74,8 +74,9 @@ def check_quotas(requests: Sequence[Request]) -> tuple[Check, ...]:
     checks = list(
         _check_quota(LAMBDA, lambda: sum(map(_count_functions, requests)), used=lambda: None)
     )
-    fleet = sum(map(count_fleet_most, requests))
-    checks += ask_aws([STEP_FUNCTIONS], lambda: _check_step_functions(fleet))
+    starting = sum(map(count_clients_at_once, requests))
+    lead_s = AWS_TIMINGS.lead_s(sum(map(count_fleet_most, requests)))
+    checks += ask_aws([STEP_FUNCTIONS], lambda: _check_step_functions(starting, lead_s))
     if instances := len(on_rds) + sum(isinstance(target, AuroraTarget) for target in targets):
         checks += _check_quota(
             RDS_INSTANCES, lambda: instances, used=lambda: _read_rds_use("DBInstances")
@@ -145,10 +146,16 @@ def _read_quota(quota: Quota) -> int:
     return int(found["Quota"]["Value"])
 
 
-def _check_step_functions(clients: int) -> Iterator[Check]:
-    """Check whether Step Functions can start so many clients before their step's barrier."""
+def _check_step_functions(clients: int, lead_s: float) -> Iterator[Check]:
+    """Check whether Step Functions can start so many clients before their step's barrier.
+
+    Args:
+        clients: The number of clients. Those of a relay's two fleets start at once, although the
+            second one waits.
+        lead_s: The seconds from planning the step to its barrier.
+    """
     quotas = _list_quotas("states")
-    lead_s = AWS_TIMINGS.lead_s(clients) - _NOT_STARTING_S
+    lead_s -= _NOT_STARTING_S
     passed: list[str] = []
     for action, plural in _THROTTLED.items():
         size = quotas.get(f"{action} throttle token bucket size")

@@ -114,13 +114,13 @@ def read_azure_prices(region: str, *, today: date, api: str = API) -> CloudPrice
 
 
 def _list_items(api: str, condition: str) -> Iterator[_ListedPrice]:
-    address: str | None = f"{api}?{urlencode({'$filter': condition})}"
+    address = f"{api}?{urlencode({'$filter': condition})}"
     for _ in range(PAGES_MAX):
         page = _read_page(address)
         yield from page.items
-        address = page.next_page_link
-        if address is None:
+        if page.next_page_link is None:
             return
+        address = page.next_page_link
         if not address.startswith(api):
             raise PlimsollError(f"Azure's price list: goes on at {address}, which is not {api}")
     raise PlimsollError(f"Azure's price list: has more than {PAGES_MAX} pages")

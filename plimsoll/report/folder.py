@@ -4,7 +4,7 @@ import json
 import re
 from glob import glob
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from pydantic import ValidationError
 
@@ -14,6 +14,7 @@ from plimsoll.errors import UsageError
 from plimsoll.files import read_limited
 from plimsoll.model.base import Model
 from plimsoll.model.run.results import RunResult, Seconds
+from plimsoll.model.validation import read_foreign_json
 from plimsoll.sizing.answer import Sizing
 
 RESULT = "result.json"
@@ -107,29 +108,14 @@ def read_model(path: Path, model: type[AnyModel], *, bytes_max: int = MAX_BYTES)
     try:
         deeper = is_deeper(raw.decode())
         if _CONTROLS.search(raw) and not deeper:
-            raw = json.dumps(_strip_controls(json.loads(raw))).encode()
+            raw = json.dumps(words.escape_values(json.loads(raw))).encode()
     except ValueError as error:  # no UTF-8, no JSON, or a number of thousands of digits
         raise UsageError(f"{path}: the file: no JSON: {error}") from None
     if deeper:
         raise UsageError(f"{path}: the file: nested too deeply")
     try:
-        return model.model_validate_json(raw)
+        return read_foreign_json(model, raw)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(str(part) for part in first["loc"])
         raise UsageError(f"{path}: {where or 'the file'}: {first['msg']}") from None
-
-
-def _strip_controls(value: Any) -> Any:
-    """Remove terminal control characters from the texts of a file, which people will be shown."""
-    match value:
-        case str():
-            return words.escape_controls(value)
-        case list():
-            return [_strip_controls(part) for part in value]
-        case dict():
-            return {
-                words.escape_controls(name): _strip_controls(part) for name, part in value.items()
-            }
-        case _:
-            return value

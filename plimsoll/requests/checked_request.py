@@ -16,6 +16,7 @@ from plimsoll.errors import UsageError
 from plimsoll.model.databases import protocol_of_engine
 from plimsoll.model.engine.asked import Protocol
 from plimsoll.model.engine.values import FormatValue, LiteralValue, PatternValue, TextValue, Value
+from plimsoll.model.request.endpoint_target import EndpointTarget
 from plimsoll.model.request.expectations import parse_rule, require_operations
 from plimsoll.model.request.load_request import WorkloadChoice
 from plimsoll.model.request.phases import Phase, records_per_operation
@@ -283,10 +284,15 @@ def _require_tables(tables: str, compiled: Compiled, own: Compiled, other: Compi
 def _refuse_sampled_keys(checked: CheckedRequest) -> None:
     """Refuse a workload that draws keys of tables that are there already: a run makes its rows.
 
+    A search of an existing database from this machine takes one. On AWS an endpoint has a secret.
+
     Raises:
         UsageError: There is one.
     """
-    for compiled in (checked.workload, *checked.phases.values(), *checked.background):
+    target = checked.request.target
+    searched = isinstance(target, EndpointTarget) and target.secret_arn is None
+    asked = () if searched else (checked.workload,)
+    for compiled in (*asked, *checked.phases.values(), *checked.background):
         if compiled.sampled:
             problem = (
                 f"{compiled.name} has `keys: sampled` in its table {compiled.sampled[0]}, which"

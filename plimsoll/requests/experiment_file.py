@@ -4,12 +4,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from plimsoll.documents import read_document, read_text
+from plimsoll.errors import UsageError
 from plimsoll.requests.cells import CheckedExperiment, validate_experiment
 from plimsoll.requests.checked_request import CheckedRequest
 from plimsoll.requests.input_files import read_named_files
 from plimsoll.requests.request_file import read_requests
 
 AXES = "axes"  # a file with this field is an experiment
+_OF_WORKLOADS = {"tables", "operations"}  # fields that no request has
 
 
 def read_file(
@@ -28,6 +30,12 @@ def read_file(
     document = read_document(read_text(path), str(path))
     folder = Path() if path.is_relative_to("/dev") else path.parent
     read_named_files(document, (folder, *allowed))
+    if isinstance(document.value, dict) and document.value.keys() >= _OF_WORKLOADS:
+        problem = (
+            "is the file of a workload, and no request: `plimsoll workload show` checks it, and"
+            " `workload: {file: NAME}` of a request names it"
+        )
+        raise UsageError(f"{path}: {problem}")
     if isinstance(document.value, dict) and AXES in document.value:
         return document.check(validate_experiment)
     return read_requests(document)

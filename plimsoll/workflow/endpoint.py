@@ -64,6 +64,9 @@ def find_endpoint_address(target: EndpointTarget, allowed: Mapping[str, str]) ->
     if target.engine == "cassandra":
         problem = "an existing Cassandra is measured by `plimsoll find` alone"
         raise UsageError(Complaint(("target", "engine"), problem, target.engine))
+    if target.allow_writes:
+        problem = "rows that Plimsoll did not make are changed on one machine alone"
+        raise UsageError(Complaint(("target", "allow_writes"), problem, target.allow_writes))
     if target.secret_arn != allowed[endpoint]:
         path, secret = ("target", "secret_arn"), allowed[endpoint]
         problem = f"{endpoint} has another secret" if target.secret_arn else "is missing"

@@ -280,7 +280,7 @@ class _Reader(Cursor):
             if qualifier is not None and qualifier.lower() not in tables:
                 raise WorkloadError(complain_of_unknown("table", qualifier, tables))
             if column.lower() not in columns:
-                hint = "AS makes other names"
+                hint = "add it to the `columns` of its table; AS names what is computed"
                 raise WorkloadError(
                     complain_of_unknown("column", column, self._names.columns, hint=hint)
                 )

@@ -7,7 +7,7 @@ not certain counts as "perhaps none", so that a default never disputes a true fi
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 from plimsoll.model.databases import Language
 from plimsoll.model.engine.values import (
@@ -16,6 +16,7 @@ from plimsoll.model.engine.values import (
     IntegerValue,
     KeyValue,
     LiteralValue,
+    NextKeyValue,
     PatternValue,
     RowValue,
     SumValue,
@@ -176,17 +177,17 @@ def find_row_keys(shapes: Mapping[str, TableShape], texts: Iterable[object]) -> 
     return keys
 
 
-def follows_from_number(value: Value) -> bool:
-    """Whether a column's value follows from the row's number alone, without chance."""
+def follows_from_number(value: Value, of: type[RowValue | NextKeyValue] = RowValue) -> bool:
+    """Whether a value follows from a row's number alone, without chance."""
     match value:
-        case RowValue():
-            return True
-        case SumValue(of=of) | HashValue(of=of):
-            return follows_from_number(of)
+        case RowValue() | NextKeyValue():
+            return isinstance(value, of)
+        case SumValue(of=part) | HashValue(of=part):
+            return follows_from_number(part, of)
         case FormatValue(of=parts):
             constant = [part for part in parts if isinstance(part, LiteralValue)]
             return len(constant) < len(parts) and all(
-                follows_from_number(part) for part in parts if part not in constant
+                follows_from_number(part, of) for part in parts if part not in constant
             )
         case _:
             return False
@@ -201,14 +202,14 @@ class NamedRow:
         bind: The index of the key among the statement's binds.
         key: The value of the key, without names of `let`.
         stays: Whether the row is there throughout a load.
-        changes: Whether the statement is an UPDATE after which the row surely differs.
+        writes: What the statement surely does to the row; None if that is nothing, or not sure.
     """
 
     column: str
     bind: int
     key: Value
     stays: bool
-    changes: bool
+    writes: Literal["update", "insert", "delete"] | None
 
 
 def derive_least_rows(
@@ -227,7 +228,7 @@ def derive_least_rows(
     words = [unquoted_word(token) for token in tokens]
     if words[0] in {"INSERT", "REPLACE"}:
         return rows_per_statement if "VALUES" in words and not _MAY_SKIP & {*words} else 0
-    return int(named is not None and named.stays)
+    return int(named is not None and named.stays and named.writes != "delete")
 
 
 def find_named_row(
@@ -238,7 +239,9 @@ def find_named_row(
     binds: tuple[Value, ...],
     known: KnownRows,
 ) -> NamedRow | None:
-    """Return the row that a SELECT or UPDATE with `WHERE key = ?` alone names; None if it does not.
+    """Return the row that a statement names by `WHERE key = ?` alone, or inserts with that key.
+
+    None if it does neither.
 
     Args:
         tokens: The statement.
@@ -248,7 +251,11 @@ def find_named_row(
         known: The rows that it can name.
     """
     words = [unquoted_word(token) for token in tokens]
-    if table is None or table not in known.keys or words.count("WHERE") != 1:
+    if table is None or table not in known.keys:
+        return None
+    if words[0] == "INSERT":
+        return _find_inserted_row(tokens, known.keys[table], language, binds=binds, known=known)
+    if words.count("WHERE") != 1:
         return None
     where = words.index("WHERE")
     match words[0]:
@@ -257,6 +264,8 @@ def find_named_row(
             plain = one_table and words.index("FROM") + 2 == where
         case "UPDATE":
             plain = words[2] == "SET" and "SELECT" not in words
+        case "DELETE":
+            plain = words[1] == "FROM" and where == 3
         case _:
             plain = False
     key = known.keys[table]
@@ -266,11 +275,45 @@ def find_named_row(
     if not known.names_row(table, binds[bind]):
         return None
     drawn = [known.write_out(value) for value in binds[:bind]]
-    changes = words[0] == "UPDATE" and (
-        any(map(_has_many_values, drawn)) or _counts_up(tokens[:where])
-    )
+    writes: Literal["update", "delete"] | None = "delete" if words[0] == "DELETE" else None
+    if words[0] == "UPDATE" and (any(map(_has_many_values, drawn)) or _counts_up(tokens[:where])):
+        writes = "update"
     value = known.write_out(binds[bind])
-    return NamedRow(key.columns[language], bind, value, key.stays, changes)
+    return NamedRow(key.columns[language], bind, value, key.stays, writes)
+
+
+def _find_inserted_row(
+    tokens: tuple[Token, ...],
+    key: RowKey,
+    language: Language,
+    *,
+    binds: tuple[Value, ...],
+    known: KnownRows,
+) -> NamedRow | None:
+    """Return the new row of `INSERT INTO table (columns) VALUES (values)`, with a numbered key.
+
+    None if the statement has another form, such as one that may leave the row out.
+    """
+    words = [unquoted_word(token) for token in tokens]
+    if "VALUES" not in words or {"ON", *_MAY_SKIP} & {*words}:
+        return None
+    values = words.index("VALUES")
+    columns = [token.text.lower() for token in tokens[4 : values - 1 : 2]]
+    column = key.columns[language]
+    if not tokens[3].is_mark("(") or columns.count(column) != 1:
+        return None
+    place, depth, bind = columns.index(column), 0, 0
+    for token in tokens[values + 1 :]:
+        depth += token.is_mark("(") - token.is_mark(")")
+        if depth == 1 and token.is_mark(","):
+            place -= 1
+        if token.is_mark("?"):
+            if depth == 1 and place == 0:
+                value = known.write_out(binds[bind])
+                new = follows_from_number(value, of=NextKeyValue)
+                return NamedRow(column, bind, value, key.stays, "insert") if new else None
+            bind += 1
+    return None
 
 
 def _has_many_values(value: Value) -> bool:

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, Field, model_validator
 from plimsoll.complaints import complain_of_unknown
 from plimsoll.errors import WorkloadError
 from plimsoll.model.databases import Language, protocol_facts
-from plimsoll.model.engine.asked import EngineStatement, Protocol, Returned, RowUpdated
+from plimsoll.model.engine.asked import EngineStatement, Protocol, Returned, RowWritten
 from plimsoll.model.engine.values import Value
 from plimsoll.workload.declared import (
     Declared,
@@ -189,13 +189,15 @@ class Statement(Declared):
                 else derive_least_rows(
                     tokens, named=named, rows_per_statement=self.rows_per_statement
                 ),
-                row_updated=None
-                if named is None or table is None or not named.changes
-                else RowUpdated(
+                row_written=None
+                if named is None or table is None or named.writes is None
+                else RowWritten(
+                    kind=named.writes,
                     table=_fold(copy_names(table, tables[table])[0], language),
                     column=named.column,
                     bind=named.bind,
                     key=named.key,
+                    rows=self.rows_per_statement if named.writes == "insert" else 1,
                 ),
             )
 

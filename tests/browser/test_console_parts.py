@@ -11,6 +11,7 @@ from plimsoll import words
 from plimsoll.console.scenarios import scenarios
 from plimsoll.local.front import Front
 from plimsoll.model.judging.verdicts import verdict_names
+from plimsoll.model.request.request import Request
 from plimsoll.packaged import find_packaged_folder
 from plimsoll.requests.schemas import schema as schema_of
 from tests.browser.conftest import PATIENCE_MS
@@ -244,6 +245,23 @@ def test_an_address_is_read_as_it_is_written(call: Call) -> None:
 def test_the_form_begins_with_a_run_that_a_newcomer_sees_the_end_of(call: Call) -> None:
     """A demo of one machine, which is a matter of minutes (its own comment says how many)."""
     known = scenarios().model_dump(mode="json")["scenarios"]
-    names = [preset["name"] for preset in call("view_start", "presetsOf", known)]
-    assert names[:2] == ["r1-demo: 2000-iops", "r1-demo: 4000-iops"]
-    assert len(names) > len(known)
+    presets = call("presets", "presetsOf", known)
+    assert presets[0]["name"].startswith("Try it with MariaDB")
+    assert presets[0]["request"]["name"].startswith("r1-demo")
+    assert {"My PostgreSQL", "My MariaDB", "My MySQL"} <= {preset["name"] for preset in presets}
+    assert len(presets) > len(known)
+
+
+def test_each_preset_is_a_task_and_no_file(call: Call) -> None:
+    known = scenarios().model_dump(mode="json")["scenarios"]
+    names = [preset["name"] for preset in call("presets", "presetsOf", known)]
+    files = {scenario["name"] for scenario in known}
+    assert [name for name in names if name.partition(":")[0] in files] == []
+    assert len(set(names)) == len(names)
+
+
+def test_a_preset_of_ones_own_database_is_a_valid_request(call: Call) -> None:
+    mine = [one["request"] for one in call("presets", "presetsOf", [])]
+    assert len(mine) == 3
+    for request in mine:
+        assert Request.model_validate(request).target.kind == "endpoint"

@@ -41,6 +41,25 @@ def test_a_newcomer_is_asked_three_questions(page: Page, front: Front) -> None:
     expect(written).not_to_contain_text("volume")
 
 
+def test_a_database_of_ones_own_is_a_preset_and_its_place_is_asked_for(
+    page: Page, front: Front
+) -> None:
+    Console(page, front, "start")
+    host = page.get_by_label("Its host")
+    expect(host).not_to_be_visible()
+    page.get_by_label("Start from").select_option(label="My PostgreSQL")
+    host.fill("")
+    host.press_sequentially("db.example")
+    expect(host).to_be_focused()
+    page.get_by_label("Its database").fill("bench")
+    written = page.get_by_label("YAML")
+    expect(written).to_contain_text("engine: postgres")
+    expect(written).to_contain_text("host: db.example")
+    expect(written).to_contain_text("database: bench")
+    page.get_by_label("Which database?").select_option("rds")
+    expect(host).not_to_be_visible()
+
+
 def test_a_form_is_made_from_the_schema_and_quoted_beside_it(
     page: Page, service: LaidDown, front: Front
 ) -> None:

@@ -22,14 +22,22 @@ from typing import Any
 import boto3
 from botocore.config import Config
 
-from plimsoll.client.address import OUTPUT, Address
 from plimsoll.local.account import REGION
 from plimsoll.local.databases.certificates import Authority
 from tests.second_opinion import environment_of_its_own as environment
+from tests.second_opinion.rds_server import HOLD
+from tests.support.tls_proxy import run_tls_proxy
 
 ROOT = Path(__file__).parents[2]
 ACCOUNT = "111122223333"
 _READY_S = 120
+_OF_THIS_PROCESS = {
+    "PYTHONPATH",
+    "PYTHONDONTWRITEBYTECODE",
+    "HTTPS_PROXY",
+    "https_proxy",
+    "NO_PROXY",
+}
 
 
 @dataclass(frozen=True)
@@ -39,10 +47,14 @@ class Emulator:
     Attributes:
         url: Where it answers as every service of AWS.
         secured: Whether it enforces policies.
+        proxy: The variables with which a program reaches APIs at the hosts that AWS gives them.
+        folder: The folder of its log and of its databases.
     """
 
     url: str
     secured: bool
+    proxy: Mapping[str, str]
+    folder: Path
 
     @property
     def variables(self) -> dict[str, str]:
@@ -71,18 +83,11 @@ class Emulator:
         described = self.client("cloudformation").describe_stacks(StackName=stack)["Stacks"][0]
         return {each["OutputKey"]: each["OutputValue"] for each in described["Outputs"]}
 
-    def address(self, stack: str) -> Address:
-        """Return where a stack's API answers here: AWS has a host for each API, this a path."""
-        host, _, stage = self.outputs(stack)[OUTPUT].removeprefix("https://").partition("/")
-        api = host.partition(".")[0]
-        path = f"restapis/{api}/{stage.strip('/')}/_user_request_"
-        return Address(f"{self.url}/{path}", REGION, signed=True)
-
     def make_user(self, name: str, *actions: str) -> dict[str, str]:
         """Make an IAM user who may do some actions, and nothing else.
 
         Returns:
-            The variables with which programs sign as this user.
+            The variables with which programs call it as this user.
         """
         iam = self.client("iam")
         iam.create_user(UserName=name)
@@ -91,25 +96,32 @@ class Emulator:
         iam.put_user_policy(UserName=name, PolicyName=name, PolicyDocument=policy)
         key = iam.create_access_key(UserName=name)["AccessKey"]
         return {
+            **self.variables,
+            **self.proxy,
             "AWS_ACCESS_KEY_ID": key["AccessKeyId"],
             "AWS_SECRET_ACCESS_KEY": key["SecretAccessKey"],
         }
 
-    def run_cdk(self, *arguments: str) -> None:
-        """Run `npx cdk` to its end, against this emulator."""
-        code, told = run_cdk(*arguments, variables=self.variables)
-        assert code == 0, f"cdk {arguments[0]} ended with exit code {code}: {told[-3000:]}"
+    def hold_databases(self) -> None:
+        """Let no RDS instance become ready until `release_databases`."""
+        (self.folder / HOLD).touch()
+
+    def release_databases(self) -> None:
+        """Let RDS instances become ready again."""
+        (self.folder / HOLD).unlink()
 
 
-def run_cdk(*arguments: str, variables: Mapping[str, str]) -> tuple[int, str]:
-    """Run `npx cdk` to its end, without an account of this machine's user.
+def run_program(
+    *command: str, variables: Mapping[str, str], folder: Path = ROOT
+) -> tuple[int, str]:
+    """Run a program to its end, without an account of this machine's user.
 
     Returns:
         Its exit code, and what it printed.
     """
     done = subprocess.run(
-        ["npx", "--no-install", "cdk", *arguments],
-        cwd=ROOT,
+        command,
+        cwd=folder,
         env={**_without_aws(os.environ), **variables},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
@@ -159,8 +171,11 @@ def run_emulator(folder: Path, *, secured: bool) -> Iterator[Emulator]:
     try:
         url = f"http://127.0.0.1:{port}"
         _wait_until_ready(process, url, log)
-        yield Emulator(url, secured)
+        hosts = f"*.execute-api.{REGION}.amazonaws.com"
+        with run_tls_proxy(folder / "proxy", hosts, ("127.0.0.1", port)) as proxy:
+            yield Emulator(url, secured, proxy, folder)
     finally:
+        (folder / HOLD).unlink(missing_ok=True)  # it ends when nothing goes on in it
         process.terminate()
         process.wait()
         with suppress(ProcessLookupError):  # functions whose environment is still warm
@@ -174,7 +189,7 @@ def _without_aws(variables: Mapping[str, str]) -> dict[str, str]:
     return {
         name: value
         for name, value in variables.items()
-        if not name.startswith("AWS_") and name not in {"PYTHONPATH", "PYTHONDONTWRITEBYTECODE"}
+        if not name.startswith(("AWS_", "PLIMSOLL_API_")) and name not in _OF_THIS_PROCESS
     }
 
 

@@ -7,16 +7,21 @@ import json
 import secrets
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 from plimsoll.local.databases.certificates import CertificateFiles
 from plimsoll.local.databases.mariadb_server import MariaDbServer
 
 MASTER = "plimsoll"
+HOLD = "hold"  # file of the folder: while it is there, no instance becomes ready
+_LOOK_S = 0.2
 
 
 def main(folder: Path, certificate: CertificateFiles, database: str) -> None:
     """Start a server with a database and a password of its own; end it with the input."""
+    while (folder / HOLD).exists():
+        time.sleep(_LOOK_S)
     password = secrets.token_urlsafe(24)
     server = MariaDbServer.start(
         directory=Path(tempfile.mkdtemp(dir=folder)) / "server",

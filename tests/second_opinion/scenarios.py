@@ -363,27 +363,28 @@ def _of_relays() -> Iterator[Scenario]:
         "load-client": [{"over": False}],
         "judge-step": judged,
     }
-    for title, answers in {
-        "five windows": {},
-        "two windows": {"plan-step": [_relay(1, 2, 1), CONCLUDE]},
-        "its last windows are not wanted": {
+    different: Mapping[str, Script] = {
+        "of five windows": {},
+        "of two windows": {"plan-step": [_relay(1, 2, 1), CONCLUDE]},
+        "whose last windows are not wanted": {
             "plan-step": [_relay(1, 9, 2), CONCLUDE],
             "load-client": lambda payload: {"over": payload["step"] > 5},
         },
-        "a client fails in one window": {
+        "with a client that fails once": {
             "load-client": lambda payload: (
                 LONG if (payload["step"], payload["client"]) == (3, 1) else {"over": False}
             )
         },
-        "a client is throttled once": {"load-client:1": [THROTTLED, {"over": False}]},
-        "counters cannot be read": {
+        "with a client throttled once": {"load-client:1": [THROTTLED, {"over": False}]},
+        "without counters": {
             "judge-step": lambda payload: (
                 BROKEN if payload.get("role") == "reader" else judged(payload)
             )
         },
-        "the bus is gone": {"bus": [BUS_IS_GONE]},
-    }.items():
-        yield Scenario("run", f"a relay: {title}", {**base, **answers}, relays=True)
+        "without a bus": {"bus": [BUS_IS_GONE]},
+    }
+    for title, answers in different.items():
+        yield Scenario("run", f"a relay {title}", {**base, **answers}, relays=True)
 
 
 def _of_experiments() -> Iterator[Scenario]:

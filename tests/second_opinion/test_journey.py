@@ -1,38 +1,55 @@
 """A deployment from `cdk bootstrap` to `cdk destroy`, on an emulator of AWS that others wrote.
 
-The CDK's own command deploys the app with its packages. Signed requests start runs, which measure a
-real MariaDB. docs/evidence/aws.md names what the emulator lacks.
+The commands are those of docs/deploying.md, as they stand there: the CDK deploys the app with its
+packages, and runs measure a real MariaDB. docs/evidence/aws.md names what the emulator lacks.
 """
 
 import json
+import os
 import shutil
 import sys
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
 import plimsoll
 from plimsoll.aws.run_files import RESULT
+from plimsoll.client.address import OUTPUT, read_address
 from plimsoll.client.http import Http
 from plimsoll.client.service_client import Service
 from plimsoll.local.account import REGION
-from plimsoll.model.request.request import Request
 from plimsoll.model.run.results import RunResult
 from plimsoll.model.run.run_record import RunState
 from plimsoll.model.service.answers import RunDetail
-from tests.second_opinion.emulator import ACCOUNT, Emulator, run_cdk, run_emulator
+from tests.second_opinion.emulator import ACCOUNT, ROOT, Emulator, run_emulator, run_program
+from tests.second_opinion.lives import NEVER
+from tests.support.deploying_page import FOLLOWED
 
 STACK = "Plimsoll"
 APP = f"{sys.executable} -m tests.second_opinion.deployable_app"
 RUN_S = 1_800  # the longest that a run takes, here
-CALLER = "tester"  # an IAM user, with no more than docs/deploying.md asks for
-CONFIGURATION = {"teams": {"default": {"principals": [f"arn:aws:iam::{ACCOUNT}:user/{CALLER}"]}}}
+# What docs/deploying.md says that one who starts runs needs, and one who deploys; not more.
+ACTIONS = {
+    "caller": (
+        "execute-api:Invoke", "cloudformation:DescribeStacks", "rds:DescribeDBEngineVersions",
+        "rds:DescribeOrderableDBInstanceOptions", "servicequotas:ListServiceQuotas",
+        "servicequotas:ListAWSDefaultServiceQuotas", "servicequotas:GetServiceQuota",
+        "servicequotas:GetAWSDefaultServiceQuota", "rds:DescribeAccountAttributes", "iam:GetRole",
+    ),
+    "deployer": (
+        "sts:AssumeRole", "cloudformation:DescribeStacks", "states:ListExecutions",
+        "dynamodb:Query", "dynamodb:PutItem", "dynamodb:DeleteItem",
+    ),
+}  # fmt: skip
+CONFIGURATION = {"teams": {"default": {"principals": [f"arn:aws:iam::{ACCOUNT}:user/caller"]}}}
 REQUEST: Mapping[str, Any] = {
     "name": "journey",
     # the emulator offers this class, and this type of volume alone
@@ -53,32 +70,101 @@ REQUEST: Mapping[str, Any] = {
 }
 
 
+TEAMS = {"teams": {"payments": {"principals": [f"arn:aws:iam::{ACCOUNT}:role/payments"]}}}
+NO_QUESTION = {"npx cdk destroy": "--force"}  # nobody is there to answer it
+
+
 @dataclass(frozen=True)
 class Assemblies:
-    """The synthesized app, as folders for `cdk --app`: as first deployed, and reconfigured."""
+    """The synthesized app, as folders for `cdk --app`.
+
+    Attributes:
+        first: As first deployed.
+        changed: With another configuration.
+        upgraded: With other code, too.
+    """
 
     first: str
     changed: str
+    upgraded: str
 
 
 @pytest.fixture(scope="module")
 def assemblies(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Assemblies]:
-    """Synthesize the app twice, each time with its packages; delete them afterwards."""
+    """Synthesize the app, each time with its packages; delete them afterwards."""
     home = tmp_path_factory.mktemp("assemblies")
 
-    def synthesize(name: str, configuration: Mapping[str, Any]) -> str:
+    def synthesize(name: str, configuration: Mapping[str, Any], *context: str) -> str:
         folder = str(home / name)
-        context = f"plimsoll={json.dumps(configuration)}"
-        options = ("--app", APP, "--output", folder, "--context", context, "--quiet")
-        code, told = run_cdk("synth", *options, variables={"AWS_REGION": REGION})
+        given = ("--context", f"plimsoll={json.dumps(configuration)}", *context)
+        command = ("npx", "--no-install", "cdk", "synth", "--app", APP, "--output", folder, *given)
+        code, told = run_program(*command, "--quiet", variables={"AWS_REGION": REGION})
         assert code == 0, told[-3000:]
         return folder
 
+    changed = {**CONFIGURATION, "results_days": 30}
     yield Assemblies(
         synthesize("first", CONFIGURATION),
-        synthesize("changed", {**CONFIGURATION, "results_days": 30}),
+        synthesize("changed", changed),
+        synthesize("upgraded", changed, "--context", "upgraded=true"),
     )
     shutil.rmtree(home)
+
+
+@dataclass(frozen=True)
+class Checkout:
+    """A folder with what the commands of docs/deploying.md need.
+
+    Attributes:
+        folder: The folder.
+        users: The variables of each who runs them, by name.
+        followed: The page's commands that have been run.
+    """
+
+    folder: Path
+    users: dict[str, Mapping[str, str]]
+    followed: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        """Put there what `make setup` made, and a request."""
+        self.folder.mkdir()
+        (self.folder / ".venv").symlink_to(sys.prefix)
+        for name in ("node_modules", "package.json"):
+            (self.folder / name).symlink_to(ROOT / name)
+        (self.folder / "request.yaml").write_text(json.dumps(REQUEST))
+        check = {"schedule": NEVER, "request": REQUEST}
+        (self.folder / "check.yaml").write_text(json.dumps(check))
+        (self.folder / "teams.yaml").write_text(json.dumps(TEAMS))
+
+    def use(self, assembly: str) -> None:
+        """Let `cdk` deploy an assembly, without a question."""
+        told = {"app": assembly, "requireApproval": "never"}
+        (self.folder / "cdk.json").write_text(json.dumps(told))
+
+    def follow(self, command: str, who: str, **words: str) -> tuple[int, str]:
+        """Run a command of the page, with values for its words in capitals.
+
+        Returns:
+            Its exit code, and what it printed.
+        """
+        assert command in FOLLOWED, f"the page does not have: {command}"
+        self.followed.add(command)
+        typed = f"{command} {NO_QUESTION.get(command, '')}"
+        for word, value in words.items():
+            typed = typed.replace(word, value)
+        return self.run(typed, who)
+
+    def run(self, command: str, who: str) -> tuple[int, str]:
+        """Run a command line."""
+        programs = os.pathsep.join((f"{self.folder}/.venv/bin", os.environ["PATH"]))
+        variables = {**self.users[who], "PYTHONPATH": str(ROOT), "PATH": programs}
+        return run_program("bash", "-c", command, variables=variables, folder=self.folder)
+
+    def succeed(self, command: str, who: str, **words: str) -> str:
+        """Follow a command of the page that is to succeed; give what it printed."""
+        code, told = self.follow(command, who, **words)
+        assert code == 0, f"{command} ended with exit code {code}: {told[-3000:]}"
+        return told
 
 
 @pytest.mark.whole
@@ -94,59 +180,131 @@ def test_a_deployment_is_made_called_changed_and_destroyed(
 ) -> None:
     began = time.monotonic()
     with run_emulator(tmp_path, secured=secured) as aws:
-        aws.run_cdk("bootstrap", "--app", assemblies.first, f"aws://{ACCOUNT}/{REGION}")
-        deploy(aws, assemblies.first)
-        for name, value in aws.make_user(CALLER, "execute-api:Invoke").items():
+        page = Checkout(tmp_path / "checkout", {"administrator": aws.variables})
+        page.use(assemblies.first)
+        at = {"ACCOUNT": ACCOUNT, "REGION": REGION}
+        page.succeed("npx cdk bootstrap aws://ACCOUNT/REGION", "administrator", **at)
+        for name, actions in ACTIONS.items():
+            page.users[name] = aws.make_user(name, *actions)
+        assert "AWS::StepFunctions::StateMachine" in page.succeed("npx cdk diff", "deployer")
+        page.succeed("npx cdk deploy", "deployer")
+        assert "differences: 0" in page.succeed("npx cdk diff", "deployer")
+
+        for name, value in page.users["caller"].items():
             monkeypatch.setenv(name, value)
-        service = Service(Http(aws.address(STACK)))
+        service = Service(Http(read_address(aws.outputs(STACK)[OUTPUT], source="the stack")))
         assert service.health().version == plimsoll.__version__
         if secured:
             assert_refuses_unsigned_calls(aws)
+        assert_checks_before_a_run(page)
 
-        ended = await_run(service, submit(service), lambda run: run.state.ended)
-        assert_whole(aws, ended)
-
+        aws.hold_databases()
+        run_id = submit(page)
+        await_run(service, run_id, lambda run: run.state is RunState.RUNNING)
         packages = read_packages(aws)
-        deploy(aws, assemblies.changed)
-        assert read_packages(aws) == packages  # the second build of the same sources is the same
+        page.use(assemblies.changed)
+        page.succeed("npx cdk deploy", "deployer")
         assert aws.outputs(STACK)["ResultsDays"] == "30"
-        assert service.run(ended.run_id).state is RunState.SUCCEEDED
+        assert read_packages(aws) == packages  # the second build of the same sources is the same
+        assert service.run(run_id).state is RunState.RUNNING
+        assert_manages_teams_and_checks(page)
 
-        stopped = submit(service)
+        page.use(assemblies.upgraded)
+        ended = upgrade_while_a_run_goes_on(page, aws, service, run_id)
+        assert_whole(aws, ended)
+        replaced = read_packages(aws)
+        assert replaced.keys() == packages.keys()
+        assert not set(replaced.values()) & set(packages.values())
+        watched = page.succeed("plimsoll watch ID --out DIR", "caller", ID=run_id, DIR="results")
+        assert (page.folder / "results/result.json").is_file(), watched
+
+        stopped = submit(page)
         await_run(service, stopped, lambda run: run.target_ready_at is not None)
-        code, told = run_cdk(*destruction(assemblies.changed), variables=aws.variables)
+        code, told = page.follow("npx cdk destroy", "deployer")
         assert code != 0, "destroyed while a target is alive"
         assert f"the runs {stopped}" in told
-        service.stop(stopped)
-        gone = await_run(service, stopped, lambda run: run.state.ended)
+        code, told = page.run(f"plimsoll stop {stopped} --wait", "caller")
+        assert code == 0, told
+        gone = service.run(stopped)
         assert (gone.state, gone.deleted_at is not None) == (RunState.STOPPED, True)
 
-        aws.run_cdk(*destruction(assemblies.changed))
+        page.succeed("npx cdk destroy", "deployer")
         assert find_remains(aws) == []
+    assert page.followed == set(FOLLOWED)
     mode = "policies enforced" if secured else "without policies"
     record_property("counted", f"{mode}: {time.monotonic() - began:.0f} s")
 
 
-def deploy(aws: Emulator, assembly: str) -> None:
-    """Deploy an assembly as a user does, without the question."""
-    aws.run_cdk("deploy", "--app", assembly, "--require-approval", "never", STACK)
+def assert_checks_before_a_run(page: Checkout) -> None:
+    """Check that `preflight` sees the deployment and its versions."""
+    code, told = page.follow("plimsoll preflight request.yaml", "caller")
+    assert code == 0, told
 
 
-def destruction(assembly: str) -> tuple[str, ...]:
-    """Return the arguments that destroy the deployment without a question."""
-    return ("destroy", "--app", assembly, "--force", STACK)
+def submit(page: Checkout) -> str:
+    """Submit the request; gives the run's id."""
+    told = page.succeed(".venv/bin/plimsoll submit request.yaml", "caller")
+    return told.split()[-1]
+
+
+def assert_manages_teams_and_checks(page: Checkout) -> None:
+    """Check that a team is added and removed, and a check made and deleted."""
+    page.succeed("plimsoll team put FILE", "deployer", FILE="teams.yaml")
+    for command, who in (
+        ("plimsoll team list", "deployer"),
+        ("plimsoll team remove payments", "deployer"),
+        ("plimsoll schedule put nightly check.yaml", "caller"),
+        ("plimsoll schedule delete nightly", "caller"),
+        ("plimsoll list", "caller"),
+    ):
+        code, told = page.run(command, who)
+        assert code == 0, f"{command}: {told}"
+
+
+def upgrade_while_a_run_goes_on(
+    page: Checkout, aws: Emulator, service: Service, run_id: str
+) -> RunDetail:
+    """Deploy other code as the page says: the run comes to its end before, and no other begins.
+
+    Returns:
+        The run, which has ended.
+    """
+    with ThreadPoolExecutor(1) as pool:
+        command = next(each for each in FOLLOWED if "drain" in each)
+        upgraded = pool.submit(page.succeed, command, "deployer")
+        try:
+            await_drain(aws, lambda: upgraded.done() and upgraded.result())
+            code, refused = page.run("plimsoll submit request.yaml", "caller")
+            assert code == 1, refused
+            assert "this deployment is about to be updated" in refused
+            assert service.run(run_id).state is RunState.RUNNING
+        finally:
+            aws.release_databases()
+        ended = await_run(service, run_id, lambda run: run.state.ended)
+        told = upgraded.result()
+    assert f"waiting for 1 execution: {run_id}" in told
+    assert "runs are started again" in told
+    return ended
+
+
+def await_drain(aws: Emulator, fail: Callable[[], object]) -> None:
+    """Wait until the deployment is drained; `fail` raises where it never will be."""
+    deadline = time.monotonic() + RUN_S
+    table = aws.outputs(STACK)["ServiceTable"]
+    key = {"pk": {"S": "deployment"}, "sk": {"S": "drain"}}
+    while "Item" not in aws.client("dynamodb").get_item(TableName=table, Key=key):
+        fail()
+        assert time.monotonic() < deadline, "it is not drained"
+        time.sleep(1)
 
 
 def assert_refuses_unsigned_calls(aws: Emulator) -> None:
     """Check that a call without a signature is refused, with API Gateway's status."""
+    api = urlsplit(aws.outputs(STACK)[OUTPUT])
+    call = urllib.request.Request(f"{aws.url}{api.path}health", headers={"Host": api.netloc})
     with pytest.raises(urllib.error.HTTPError) as refused:
-        urllib.request.urlopen(f"{aws.address(STACK).url}/health", timeout=30)
+        urllib.request.urlopen(call, timeout=30)
     assert refused.value.code == 403
-
-
-def submit(service: Service) -> str:
-    """Submit a run; gives its id."""
-    return service.submit(Request.model_validate(REQUEST)).run_id
 
 
 def await_run(service: Service, run_id: str, is_there: Callable[[RunDetail], bool]) -> RunDetail:

@@ -8,7 +8,7 @@ import pytest
 import yaml
 from click.testing import CliRunner, Result
 
-from plimsoll.cli.main import cli
+from plimsoll.cli.main import cli, main
 from plimsoll.complaints import Complaint
 from plimsoll.errors import UsageError
 from plimsoll.model.request.experiment import Experiment
@@ -181,3 +181,25 @@ def test_several_runs_are_several_bodies_and_an_experiment_is_one(tmp_path: Path
     }
     asked = CliRunner().invoke(cli, ["validate", str(ROOT / "scenarios/r1.yaml"), "--json"])
     assert Experiment.model_validate_json(asked.stdout).name == "r1"
+
+
+def test_a_file_of_a_workload_is_named_as_that(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It was one error for each field that requests have and workloads have not."""
+    file = tmp_path / "orders.yaml"
+    file.write_text("about: reads\ntables: {}\noperations: {}\n")
+    with pytest.raises(SystemExit) as ended:
+        main(["validate", str(file)])
+    assert ended.value.code == 2
+    told = capsys.readouterr().err
+    assert told.startswith(f"plimsoll: {file}: is the file of a workload, and no request: ")
+
+
+def test_a_search_without_a_workload_says_where_workloads_come_from(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["find", "mysql://u@127.0.0.1/d"])
+    assert ended.value.code == 2
+    assert "Missing option '--workload'. `plimsoll workload list`" in capsys.readouterr().err

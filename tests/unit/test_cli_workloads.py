@@ -7,8 +7,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from plimsoll import packaged
 from plimsoll.cli import doctor
 from plimsoll.cli.workload import command, old_command
+from plimsoll.local.databases import postgres_program
+from plimsoll.local.databases.server_programs import list_server_programs
 from plimsoll.workload import list_builtin_names
 
 
@@ -85,6 +88,7 @@ def test_doctor_says_how_to_get_a_server_that_is_not_there(
 
 def test_the_doctor_of_a_wheel_speaks_of_wheels(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor, "is_installed_wheel", lambda: True)
+    monkeypatch.setattr(packaged, "is_installed_wheel", lambda: True)
     monkeypatch.setattr(doctor, "_can_import", lambda _: False)
     monkeypatch.setitem(sys.modules, "plimsoll_engine", None)
     monkeypatch.setattr(doctor, "CHECKS", (doctor._find_engine, doctor._find_twin))
@@ -97,4 +101,20 @@ def test_the_doctor_of_a_wheel_speaks_of_wheels(monkeypatch: pytest.MonkeyPatch)
     for finding in findings.values():
         assert "make setup" not in (finding.command or "")
     assert "wheel" in (findings["load engine"].command or "")
-    assert "'WHEEL[local]'" in (findings["local twin"].command or "")
+    assert "[local]'" in (findings["local twin"].command or "")
+
+
+def test_the_doctor_of_a_wheel_misses_no_server_that_find_does_not_need(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PLIMSOLL_CACHE", str(tmp_path))
+    monkeypatch.delenv("PLIMSOLL_POSTGRES", raising=False)
+    monkeypatch.setattr(postgres_program, "_INSTALLED", tmp_path)
+    monkeypatch.setattr(doctor, "is_installed_wheel", lambda: True)
+    (program,) = list_server_programs("postgres")
+    found = doctor._find_server_program(program)
+    assert (found.state, found.detail) == ("optional", doctor.NEEDED_FOR_RUNS)
+    monkeypatch.setattr("shutil.which", lambda _: "/usr/bin/mvn")
+    assert (doctor._find_server_program(program).command or "").startswith("the first run fetches")
+    monkeypatch.setattr(doctor, "is_installed_wheel", lambda: False)
+    assert doctor._find_server_program(program).state == "missing"

@@ -9,6 +9,7 @@ import random
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from shutil import copy
 from typing import Any
 
 import pytest
@@ -74,6 +75,13 @@ def list_places(value: Any) -> Iterator[tuple[Any, Any]]:
             yield from list_places(value[key])
 
 
+# The verbs that read each file.
+READERS = {
+    "result.json": tuple(VERBS),
+    "seconds.json": ("report",),
+    "sizing/answer.json": ("report",),
+    "sizing/1/result.json": ("size",),
+}
 DAMAGES = (flip_bits, cut_off, lose_block, add_digits, change_value)
 
 
@@ -88,7 +96,13 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
         (folder / "result.json").write_text(result.model_dump_json())
         (folder / "seconds.json").write_text(seconds.model_dump_json())
         folders.append(folder)
-    return folders[0], folders[1]
+    run, other = folders
+    (run / "sizing/1").mkdir(parents=True)
+    copy(other / "result.json", run / "sizing/1")
+    with pytest.raises(SystemExit) as ended:
+        main(VERBS["size"](run, other))
+    assert not ended.value.code
+    return run, other
 
 
 def call(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[object, str, float]:
@@ -113,7 +127,7 @@ def check_damages(
     try:
         for number in range(count):
             path.write_bytes(damage(whole, random.Random(number)))
-            for verb in VERBS if file == "result.json" else ["report"]:  # the others do not use it
+            for verb in READERS[file]:
                 code, told, cpu_s = call(VERBS[verb](run, other), capsys)
                 seen = (verb, damage.__name__, number, code, told)
                 assert code in CODES, seen
@@ -132,7 +146,7 @@ def test_the_runs_are_read_as_they_are(
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-@pytest.mark.parametrize("file", ["result.json", "seconds.json"])
+@pytest.mark.parametrize("file", ["result.json", "seconds.json", "sizing/answer.json"])
 def test_a_damaged_result_is_told_in_a_line_or_shown(
     runs: tuple[Path, Path],
     capsys: pytest.CaptureFixture[str],
@@ -144,7 +158,7 @@ def test_a_damaged_result_is_told_in_a_line_or_shown(
 
 @pytest.mark.whole
 @pytest.mark.parametrize("damage", DAMAGES)
-@pytest.mark.parametrize("file", ["result.json", "seconds.json"])
+@pytest.mark.parametrize("file", READERS)
 def test_so_is_each_of_hundreds(
     runs: tuple[Path, Path],
     capsys: pytest.CaptureFixture[str],

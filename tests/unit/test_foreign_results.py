@@ -7,11 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
-from plimsoll.cli.main import main
+from plimsoll.cli.main import cli, main
+from plimsoll.errors import UsageError
 from plimsoll.model.run.results import RunResult
 from plimsoll.report.tables import write_steps_csv
 from plimsoll.words import escape_controls
+from tests.support.little_memory import little_memory
 from tests.support.synthetic_run import synthetic_run
 
 CONTROLS = "\x1b]0;title\x07\x1b[2J\x9b31m\x7f\r\b"
@@ -74,6 +77,19 @@ def test_a_broken_file_is_one_line(
     assert capsys.readouterr().err.count("\n") == 1
 
 
+@pytest.mark.parametrize("verb", ["show", "report", "size --want 5"])
+def test_of_a_list_no_more_is_read_than_its_first_wrong_entry(tmp_path: Path, verb: str) -> None:
+    result = json.loads(synthetic_run()[0].model_dump_json())
+    (tmp_path / "result.json").write_text(json.dumps({**result, "steps": [{}] * 300_000}))
+    name, *options = verb.split()
+    call = [name, str(tmp_path), *options]
+    CliRunner().invoke(cli, call)  # what is imported does not count
+    with little_memory():
+        refused = CliRunner().invoke(cli, call)
+    assert isinstance(refused.exception, UsageError)
+    assert "result.json: steps.0." in str(refused.exception)
+
+
 @pytest.mark.parametrize("begins", ["=", "+", "-", "@", "\t", "\r"])
 def test_no_cell_of_a_csv_begins_a_formula(begins: str) -> None:
     result, _ = synthetic_run()
@@ -93,4 +109,7 @@ def test_no_cell_of_a_csv_begins_a_formula(begins: str) -> None:
 
 
 def test_what_controls_a_terminal_is_shown_as_what_it_is() -> None:
-    assert escape_controls("a\x1b[2J\n\tb\x9f\x7fé\udcff") == "a\\x1b[2J\n\tb\\x9f\\x7fé\\xff"
+    assert (
+        escape_controls("a\x1b[2J\n\tb\x9f\x7fé\udcff\ud83d")
+        == "a\\x1b[2J\n\tb\\x9f\\x7fé\\xff\\ud83d"
+    )

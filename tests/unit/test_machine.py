@@ -4,6 +4,7 @@ clock, where nobody set it, and where it is set back."""
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from queue import SimpleQueue
 
@@ -180,6 +181,22 @@ def test_who_listens_on_a_port_is_found_by_the_sockets_inode(proc: Path) -> None
         (proc / f"{pid}/fd/{descriptor}").symlink_to(f"socket:[{inode}]")
     assert find_listeners(3306) == {20}
     assert find_listeners(3307) == set()
+
+
+def test_a_process_that_ends_while_listeners_are_looked_for_is_passed_over(
+    proc: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a busy machine a search ended with "/proc/23661/fd: No such file or directory"."""
+    test_who_listens_on_a_port_is_found_by_the_sockets_inode(proc)
+    look = Path.iterdir
+
+    def end(folder: Path) -> Iterator[Path]:
+        if folder.parts[-2:] == ("30", "fd"):
+            raise FileNotFoundError(folder)
+        return look(folder)
+
+    monkeypatch.setattr(Path, "iterdir", end)
+    assert find_listeners(3306) == {20}
 
 
 def listening(proc: Path, user: int) -> None:

@@ -100,7 +100,11 @@ def apply_closing_steps(answer: Answer) -> tuple[Conclusion, Closing | None]:
     if not searched or answer.at is None or once or answer.conclusion.slowed:
         return answer.conclusion, None
     drifted = (
-        find_drift(answer.judged, answer.find_valid("sentinel"))
+        find_drift(
+            answer.judged,
+            answer.find_valid("sentinel"),
+            tried=bool(answer.find_tries("sentinel")),
+        )
         if examines_drift(answer.rules)
         else None
     )

@@ -62,6 +62,9 @@ def judge_more_clients(answer: Answer) -> MoreClients | None:
         return None
     done = _twice_probes(answer, base)
     if not done:
+        if answer.find_tries("twice_clients"):
+            detail = "more clients were tried, and none of these steps counts"
+            return MoreClients(raised=None, detail=detail)
         lacks = "the search allows no more, or no step was left"
         if base.connections == base.clients:
             lacks = "each has only one connection"

@@ -233,6 +233,8 @@ class Assessed:
     overloads: tuple[Step, ...]  # failed repetitions, from which the target has to recover
     # Repetitions that passed although other programs slowed them: a calm machine gives no less
     slowed: tuple[Repetition, ...] = ()
+    # Repetitions that other programs left too few operations to say anything
+    slowed_to_silence: int = 0
 
     @property
     def passed(self) -> bool:
@@ -249,7 +251,7 @@ class Assessed:
     @property
     def passed_slowed(self) -> bool:
         """Whether most of its repetitions passed although other programs slowed them."""
-        return 2 * len(self.slowed) > len(self.point.repetitions)
+        return 2 * len(self.slowed) > len(self.point.repetitions) - self.slowed_to_silence
 
     @property
     def count(self) -> int:
@@ -368,7 +370,8 @@ def assess_loads(
     for point in points:
         assessed = _assess_load(point, rules, limit_us, best)
         if limited:
-            assessed = replace(assessed, slowed=_find_slowed(point, rules, limit_us, best))
+            slowed, silent = _find_slowed(point, rules, limit_us, best)
+            assessed = replace(assessed, slowed=slowed, slowed_to_silence=silent)
         if assessed.passed and point.figures.throughput > best.throughput:
             best = Best(point.figures.throughput, max(1, len(point.counted)), noise)
         judged.append(assessed)
@@ -428,15 +431,26 @@ def _assess_load(
 
 def _find_slowed(
     point: LoadPoint, rules: Rules, limit_us: Mapping[str, float], best: Best
-) -> tuple[Repetition, ...]:
-    """Return the repetitions of a load that passed, and count for nothing but a disturbance."""
-    return tuple(
-        r
-        for r in point.repetitions
-        if r.disturbed
-        and all(audit.passed is not False or audit.name == "undisturbed" for audit in r.audits)
-        and not find_reasons(r.figures, rules, limit_us, best, 1)
-    )
+) -> tuple[tuple[Repetition, ...], int]:
+    """Return the repetitions of a load that passed, and count for nothing but a disturbance.
+
+    Other programs begin and end within a window, so its halves may differ in either direction.
+
+    Returns:
+        These repetitions, and how many others had too few operations and are within the limits.
+    """
+    slowed, silent = [], 0
+    for repetition in point.repetitions:
+        reasons = find_reasons(repetition.figures, rules, limit_us, best, 1)
+        if not repetition.disturbed or any(reason.code != "unsteady" for reason in reasons):
+            continue
+        failed = {audit.name for audit in repetition.audits if audit.passed is False}
+        if failed <= {"undisturbed", "steady_state"}:
+            slowed.append(repetition)
+        silent += failed <= {"undisturbed", "steady_state", "enough_operations"} and (
+            "enough_operations" in failed
+        )
+    return tuple(slowed), silent
 
 
 def _margin(

@@ -45,12 +45,15 @@ def log_speed(repetition: Repetition) -> float:
     return -math.log(mean_us) if mean_us > 0 else -math.inf
 
 
-def find_drift(judged: Sequence[Assessed], sentinels: Sequence[Repetition]) -> Drift:
+def find_drift(
+    judged: Sequence[Assessed], sentinels: Sequence[Repetition], *, tried: bool = False
+) -> Drift:
     """Return whether the target changed.
 
     Args:
         judged: every load of the search, lightest first; repetitions in order of time.
         sentinels: closing steps at the lightest load that count.
+        tried: whether there were closing steps at it, even if none counts.
     """
     opening = [log_speed(r) for r in judged[0].point.counted]
     closing = [log_speed(r) for r in sentinels]
@@ -74,7 +77,7 @@ def find_drift(judged: Sequence[Assessed], sentinels: Sequence[Repetition]) -> D
         change_share=change_share,
         sentinels=len(closing),
         trend_p=p_value,
-        detail=_describe_drift(change_share, p_value, found=found),
+        detail=_describe_drift(change_share, p_value, found=found, tried=tried),
     )
 
 
@@ -115,8 +118,12 @@ def kendall_test(groups: Sequence[Sequence[float]]) -> tuple[float | None, int]:
     return math.erfc(z / math.sqrt(2)), (s > 0) - (s < 0)
 
 
-def _describe_drift(change_share: float | None, p_value: float | None, *, found: bool) -> str:
+def _describe_drift(
+    change_share: float | None, p_value: float | None, *, found: bool, tried: bool
+) -> str:
     trend = "" if p_value is None else f" (trend among repetitions: p = {p_value:.2g})"
+    if change_share is None and tried:
+        return f"no repetition of the lightest load at the end counts{trend}"
     if change_share is None:
         return f"the lightest load was not repeated at the end{trend}"
     how = "faster" if change_share > 0 else "slower"

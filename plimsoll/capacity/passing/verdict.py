@@ -17,6 +17,7 @@ from plimsoll.capacity.statistics.intervals import (
     median_margin,
     relative_margin,
 )
+from plimsoll.capacity.steps.loads import Repetition
 from plimsoll.capacity.steps.step_figures import StepFigures, combine_figures
 from plimsoll.model.judging.capacity import Axis, Bound, Interval, Rules, Verdict
 
@@ -216,7 +217,8 @@ def _conclude_slowed(
 ) -> Conclusion | None:
     """Return the lower bound that the loads that passed show; None if none passed.
 
-    Other programs only slow a step, so a calm machine sustains at least as much.
+    Other programs only slow a step, so a calm machine sustains at least as much. Of a window that
+    got slower its second half counts, since nothing shows that it was they.
     """
     lighter = takewhile(lambda load: not load.failed, judged)
     passed = [load for load in lighter if load.passed or load.passed_slowed]
@@ -225,7 +227,7 @@ def _conclude_slowed(
     at = passed[-1]
     shown = (*at.slowed, *(at.point.counted if at.passed else ()))
     figures = combine_figures([r.figures for r in shown], rules.statistic)
-    throughputs = tuple(r.figures.throughput for r in shown)
+    throughputs = tuple(map(_lasting_throughput, shown))
     return Conclusion(
         "LOWER_BOUND",
         replace(
@@ -238,6 +240,14 @@ def _conclude_slowed(
         because=disturbed.because,
         slowed=True,
     )
+
+
+def _lasting_throughput(repetition: Repetition) -> float:
+    halves = repetition.step.halves
+    if halves is None or not repetition.figures.slowing:
+        return repetition.figures.throughput
+    known = (half.throughput_ops_per_second for half in halves)
+    return min(x for x in (*known, repetition.figures.throughput) if x is not None)
 
 
 def _conclude_inconsistent(assessed: Assessed) -> Conclusion:

@@ -10,21 +10,22 @@ from plimsoll.errors import UsageError
 from plimsoll.model.engine.answered import LoadReport, SecondReport
 from plimsoll.model.judging.steps import STATISTICS, Half, Step
 from plimsoll.model.run.results import known_rows
+from plimsoll.model.validation import read_foreign_value
 
 
 def is_plimsoll_load(value: object) -> bool:
-    """Return whether a value is such a result."""
+    """Return whether a value is what `plimsoll load --json` prints."""
     return isinstance(value, dict) and isinstance(value.get("report"), dict) and "load" in value
 
 
 def read_plimsoll_load(value: object, name: str) -> Reading:
-    """Read a result.
+    """Read what `plimsoll load --json` printed.
 
     Raises:
         UsageError: A field of its report is missing or wrong, or nothing was measured.
     """
     try:
-        report = LoadReport.model_validate(value_at(value, "report", name))
+        report = read_foreign_value(LoadReport, value_at(value, "report", name))
     except ValidationError as error:
         first = error.errors()[0]
         path = ".".join(str(part) for part in first["loc"])

@@ -1,4 +1,4 @@
-"""Outputs that are recognized and not read: each is named, with what can be given in its place."""
+"""Recognizes outputs that Plimsoll does not read, and says what to give in their place."""
 
 import re
 
@@ -11,8 +11,8 @@ _TABLE = (
 )
 _SYSBENCH = "run it with sysbench 1.0 or 1.1 and give that report"
 
-# Name of the program, marks of which its output has one, and what to do. The first that fits
-# counts, so programs that print much like others stand before them.
+# Name of the program, a pattern that its output contains, and what to do. The first match counts:
+# a program whose output resembles another's stands before it.
 _UNREAD: tuple[tuple[str, str, str], ...] = (
     (
         "k6's text",
@@ -109,7 +109,7 @@ _UNREAD: tuple[tuple[str, str, str], ...] = (
 )
 _MARKS = tuple((name, re.compile(mark, re.MULTILINE), cure) for name, mark, cure in _UNREAD)
 
-# Marks of a program that is read, in a text without its report, and how its report is known.
+# What programs print before their report. No reader took the text, so the report is missing.
 _NO_REPORT: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("sysbench", re.compile(r"^sysbench 1\.\d", re.MULTILINE)),
     ("sysbench", re.compile(r"^\[ \d+s ?\] thds: \d", re.MULTILINE)),

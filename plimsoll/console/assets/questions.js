@@ -9,7 +9,7 @@ const KINDS = {
   rds: "An RDS instance that is made for the run",
   aurora: "An Aurora cluster that is made for the run",
   cassandra: "A Cassandra cluster that is made for the run",
-  endpoint: "My own database: its address is under Expert",
+  endpoint: "My own database",
 };
 const OWN = "My own: its definition is under Expert";
 
@@ -34,6 +34,12 @@ export function questions(schema, workloads, give) {
   const limits = h("div", { class: "fields" });
   const rule = h("p", { class: "note" });
   const engineField = field("Product", engine);
+  /** @type {[HTMLInputElement, HTMLElement][]} where one's own database is */
+  const places = ["host", "database"].map((name) => {
+    const input = h("input", { id: `question-${name}`, name, type: "text", autocomplete: "off", spellcheck: "false",
+      oninput: () => change(["target", name], input.value.trim() || undefined) });
+    return [input, field(`Its ${name}`, input)];
+  });
 
   /** The limits' fields are made anew where the work is another one: the one that is written in stays. @param {string[]} operations */
   function fillLimits(operations) {
@@ -55,7 +61,7 @@ export function questions(schema, workloads, give) {
 
   return {
     element: h("form", { class: "card", "aria-label": "The run", novalidate: true, onsubmit: (/** @type {Event} */ event) => event.preventDefault() },
-      h("div", { class: "fields" }, field("Which database?", kind), engineField, field("Which work?", work)), about,
+      h("div", { class: "fields" }, field("Which database?", kind), engineField, places.map(([, element]) => element), field("Which work?", work)), about,
       h("p", { class: "question" }, "Which limits?"), limits, rule),
     show(now) {
       value = now;
@@ -65,6 +71,10 @@ export function questions(schema, workloads, give) {
       engine.replaceChildren(...engines.map((/** @type {string} */ name) => h("option", { value: name }, name)));
       engine.value = at(value, ["target", "engine"]) ?? "";
       engineField.hidden = engines.length === 0;
+      for (const [input, element] of places) {
+        element.hidden = kind.value !== "endpoint";
+        if (input !== document.activeElement) input.value = at(value, ["target", input.name]) ?? "";
+      }
       const own = at(value, ["workload", "definition"]) !== undefined;
       const chosen = own ? undefined : workloads.find(({ name }) => name === at(value, ["workload", "name"]));
       work.value = chosen?.name ?? "";
@@ -72,7 +82,7 @@ export function questions(schema, workloads, give) {
       const operations = chosen?.operations ?? Object.keys(at(value, ["limits", "limits_us"]) ?? {});
       fillLimits(operations);
       const statistic = at(value, ["limits", "statistic"]) ?? "p99";
-      rule.textContent = `Of the ${statistic === "p999" ? "p99.9" : statistic} of each operation. Left empty: ${at(value, ["limits", "deterioration"]) ?? 3} times its latency at the lightest load.`;
+      rule.textContent = `Each operation's ${statistic === "p999" ? "p99.9" : statistic} counts. Left empty: ${at(value, ["limits", "deterioration"]) ?? 3} times its latency at the lightest load.`;
     },
   };
 }

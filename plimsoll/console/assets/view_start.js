@@ -2,6 +2,7 @@
 import { copyControl } from "./copy.js";
 import { h, place } from "./dom.js";
 import { SchemaForm } from "./form.js";
+import { GROUPS, presetsOf } from "./presets.js";
 import { questions } from "./questions.js";
 import { quoteSection } from "./quote.js";
 import { href } from "./routes.js";
@@ -10,25 +11,6 @@ import * as words from "./words.js";
 import { yaml } from "./yaml.js";
 
 const QUOTE_AFTER_MS = 400; // the last change
-const FIRST = "r1-demo"; // what a newcomer finds in the form: it runs on one machine, for two minutes
-
-/**
- * @typedef {{name: string, about: string, request?: any, experiment?: any}} Preset
- */
-
-/**
- * The presets of the scenarios: one for each of their runs, or the experiment; a newcomer's first.
- * Pure.
- * @param {{name: string, about: string, kind: string, requests: Record<string, any>, experiment: any}[]} scenarios
- * @returns {Preset[]}
- */
-export function presetsOf(scenarios) {
-  const ordered = [...scenarios].sort((a, b) => Number(b.name === FIRST) - Number(a.name === FIRST));
-  return ordered.flatMap(({ name, about, kind, requests, experiment }) => {
-    if (kind === "experiment") return [/** @type {Preset} */ ({ name: `${name} (an experiment)`, about, experiment })];
-    return Object.entries(requests).map(([run, request]) => ({ name: run === name ? name : `${name}: ${run}`, about, request }));
-  });
-}
 
 /**
  * @param {import("./main.js").View} view
@@ -40,8 +22,8 @@ export async function showStart({ main, service, signal, query, say }) {
     service.get("/workloads", signal),
     query.has("like") ? service.get(`/runs/${encodeURIComponent(query.get("like") ?? "")}`, signal) : null,
   ]);
-  const presets = [...(like ? [{ name: `as ${like.name}`, about: "The request of that run, with all defaults written out.", request: like.request }] : []), ...presetsOf(scenarios)];
-  /** @type {Preset} */
+  /** @type {import("./presets.js").Preset[]} */
+  const presets = [...(like ? [{ name: `as ${like.name}`, group: "again", about: "The request of that run, with all defaults written out.", request: like.request }] : []), ...presetsOf(scenarios)];
   let chosen = presets[0];
   let key = crypto.randomUUID(); // of what is sent: sent twice, it is one run
   let refused = ""; // the key that could not be started: no quote of it clears why
@@ -61,7 +43,11 @@ export async function showStart({ main, service, signal, query, say }) {
     changed();
   });
   const expert = h("details", { class: "expert" }, h("summary", {}, "Expert: every field of the request"), form.element);
-  const select = h("select", { id: "preset", onchange: () => choose(presets[Number(select.value)]) }, presets.map((preset, i) => h("option", { value: i }, preset.name)));
+  const select = h("select", { id: "preset", onchange: () => choose(presets[Number(select.value)]) },
+    Object.entries(GROUPS).map(([group, label]) => {
+      const options = presets.map((preset, i) => preset.group === group && h("option", { value: i }, preset.name)).filter(Boolean);
+      return options.length > 0 && h("optgroup", { label }, options);
+    }));
   const start = h("button", { type: "button", onclick: () => void send() }, "Start the run");
   const copy = copyControl(parts.yaml);
 
@@ -75,7 +61,7 @@ export async function showStart({ main, service, signal, query, say }) {
     return warmup + window;
   }
 
-  /** @param {Preset} preset */
+  /** @param {import("./presets.js").Preset} preset */
   function choose(preset) {
     chosen = preset;
     asked.element.hidden = expert.hidden = Boolean(preset.experiment);

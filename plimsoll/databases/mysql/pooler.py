@@ -25,9 +25,9 @@ def find_pooler(target: EngineTarget) -> Pooler | None:
             ((comment,),) = execute(connection, "SELECT @@version_comment LIMIT 1")
             asked = ", ".join(f"@@{name}" for name in wanted)
             (seen,) = execute(connection, f"SELECT {asked}") if wanted else ((),)
+            has = dict(zip(wanted, map(str, seen), strict=True))
         except (PlimsollError, TypeError, ValueError):
             return None
-    has = dict(zip(wanted, map(str, seen), strict=True))
     differs = {name: value for name, value in has.items() if not _agrees(value, wanted[name])}
     return Pooler("ProxySQL" if "ProxySQL" in str(comment) else None, differs)
 

@@ -69,6 +69,7 @@ _NEXT_NUMBERS = """
 SELECT table_name, auto_increment FROM information_schema.tables
  WHERE table_schema = %s AND auto_increment IS NOT NULL
 """
+_ACTIVITY = "SHOW GLOBAL STATUS WHERE Variable_name IN ('Questions', 'Uptime')"
 _LOG_SETTINGS = """
 SHOW GLOBAL VARIABLES WHERE Variable_name IN ('long_query_time', 'log_slow_rate_limit',
   'slow_query_log', 'log_slow_filter', 'min_examined_row_limit', 'log_slow_min_examined_row_limit')
@@ -125,6 +126,13 @@ class MySqlTables:
     def log_settings(self) -> dict[str, str]:
         """Return the server's settings of its logs, by name."""
         return {str(name): str(value) for name, value in execute(self._connection, _LOG_SETTINGS)}
+
+    def statements_per_second(self) -> float | None:
+        """Return the statements per second since the server started."""
+        rows = execute(self._connection, _ACTIVITY)
+        values = {str(name): float(value) for name, value in rows}
+        questions, uptime_s = values.get("Questions"), values.get("Uptime")
+        return questions / uptime_s if questions is not None and uptime_s else None
 
     def next_numbers(self) -> dict[str, int]:
         """Return the next number of each table with an AUTO_INCREMENT column."""

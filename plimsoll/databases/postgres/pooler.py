@@ -20,7 +20,7 @@ def find_pooler(target: EngineTarget) -> Pooler | None:
                 return None
             asked = ", ".join(f"current_setting('{name}')" for name in wanted)
             (seen,) = execute(connection, f"SELECT {asked}") if wanted else ((),)
+            has = dict(zip(wanted, map(str, seen), strict=True))
         except (PlimsollError, TypeError, ValueError):
             return None
-    has = dict(zip(wanted, map(str, seen), strict=True))
     return Pooler(None, {name: value for name, value in has.items() if value != wanted[name]})

@@ -102,6 +102,9 @@ class PostgresTables:
         rows = execute(self._connection, _LOG_SETTINGS)
         return {str(name): str(value) for name, value in rows}
 
+    def statements_per_second(self) -> None:
+        """Return None: PostgreSQL counts transactions."""
+
     def next_numbers(self) -> dict[str, int]:
         """Return nothing: pg_dump -s leaves the state of sequences out."""
         return {}

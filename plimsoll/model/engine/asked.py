@@ -131,13 +131,15 @@ class Let(Model):
     value: Value
 
 
-class RowUpdated(Model):
-    """The row that an UPDATE names by its key and changes, for a second session that reads it."""
+class RowWritten(Model):
+    """The row that a statement writes and names by its key, for a second session that reads it."""
 
+    kind: Literal["update", "insert", "delete"]
     table: str  # the one that the statement's first alternative names
     column: str  # the key's
     bind: int  # index of the key among the statement's binds
     key: Value  # the same as in `binds`, without names of `let`
+    rows: Annotated[int, Field(ge=1)] = 1  # of an INSERT: rows with successive numbers
 
 
 class Returned(Model):
@@ -152,7 +154,7 @@ class EngineStatement(Model):
 
     `sql` holds alternatives, such as one per table. `choose` draws the index of the one to send;
     if it is None, each is equally likely. `rows_least` is the fewest rows that one execution is to
-    meet, 0 if it may meet none. The engine does not use `row_updated`.
+    meet, 0 if it may meet none. The engine does not use `row_written`.
     """
 
     sql: tuple[str, ...]
@@ -161,7 +163,7 @@ class EngineStatement(Model):
     choose: Value | None = None
     rows_least: Annotated[int, Field(ge=0)] = 0
     returns: tuple[Returned, ...] = ()  # its first columns
-    row_updated: RowUpdated | None = Field(None, exclude=True)
+    row_written: RowWritten | None = Field(None, exclude=True)
 
 
 class SendStep(Model):

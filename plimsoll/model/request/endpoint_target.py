@@ -88,6 +88,12 @@ class EndpointTarget(Model):
         " all load goes to `host`.",
     )
 
+    allow_writes: bool = Field(
+        False,
+        exclude_if=lambda value: not value,
+        description="Let the workload change rows that Plimsoll did not make; on one machine only."
+        " Without it tables of one's own are only read.",
+    )
     volume: Volume | None = Field(
         None,
         exclude_if=lambda value: value is None,

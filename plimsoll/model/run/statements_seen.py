@@ -21,9 +21,9 @@ class Digest(Model):
     rows_affected: Count | None = None
     order: float = 0.0  # sort key: a statement first seen earlier has a smaller one
     within: Count | None = None  # calls within transactions; None if the source does not tell
-    # Means over the calls whose values the source has: values of a list after IN or rows of an
-    # INSERT, LIMIT, and width of a range of integers
-    listed: Annotated[float, Field(ge=0)] | None = None
+    # Means over the calls whose values the source has: values of each list after IN, or rows of an
+    # INSERT; LIMIT; and width of a range of integers
+    listed: tuple[Annotated[float, Field(ge=0)], ...] = ()
     limit: Annotated[float, Field(ge=0)] | None = None
     span: Annotated[float, Field(ge=0)] | None = None
 

@@ -212,7 +212,10 @@ def limit_rows(capacity: Capacity, operation: str | None = None) -> list[Row]:
     ]
 
 
-def usl_rows(capacity: Capacity, points: int = 60) -> list[Row]:
+USL_POINTS = 60  # parts of the curve
+
+
+def usl_rows(capacity: Capacity) -> list[Row]:
     """Build rows of the fitted Universal Scalability Law over the measured loads, if it fits."""
     usl = capacity.usl
     if usl is None or not usl.converged or len(capacity.steps) < 3:
@@ -221,8 +224,8 @@ def usl_rows(capacity: Capacity, points: int = 60) -> list[Row]:
         return []
     first, last = capacity.steps[0].load, capacity.steps[-1].load
     rows = []
-    for i in range(points + 1):
-        n = first + (last - first) * i / points
+    for i in range(USL_POINTS + 1):
+        n = first + (last - first) * i / USL_POINTS
         slowed = 1 + usl.contention * (n - 1) + usl.coherency * n * (n - 1)
         rows.append({"load": n, "throughput": usl.ideal_ops_per_second * n / slowed})
     return rows

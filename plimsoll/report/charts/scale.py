@@ -61,6 +61,7 @@ def choose_labels(count: int, always: Sequence[int] = ()) -> set[int]:
 
 ROOM = 1.08  # end of an axis as a multiple of the largest value
 LATENCY_ROOM = 1.25
+COUNT_ROOM = 1.04
 LOG_TICKS_MOST = 9
 
 
@@ -98,9 +99,9 @@ def linear_scale(
     return Scale(0, high, title, ticks=_number_ticks(round_ticks(high, count)))
 
 
-def count_scale(most: float, title: str, *, room: float = 1.04) -> Scale:
+def count_scale(most: float, title: str) -> Scale:
     """Build an axis of counts: its ticks are whole numbers."""
-    high = room * (most or 1)
+    high = COUNT_ROOM * (most or 1)
     return Scale(0, high, title, ticks=_number_ticks(whole_ticks(high)))
 
 

@@ -51,14 +51,14 @@ class Bound:
     Attributes:
         binds: One value for each `?`.
         let: The values that several of them share, by name.
-        many: The length of a list that the digest does not tell.
+        many: The length of each list whose length the text does not have.
         rows: The number of rows of an INSERT.
         guesses: The conclusions drawn from row counts, as text.
     """
 
     binds: list[Any] = field(default_factory=list)
     let: dict[str, Any] = field(default_factory=dict)
-    many: int = 1
+    many: tuple[int, ...] = ()
     rows: int = 1
     guesses: set[str] = field(default_factory=set)
 
@@ -126,10 +126,11 @@ class _Binder:
 
     def bound(self) -> Bound:
         self._lists()
+        lengths = iter(self._found.many)
         self._found.binds = [
             value
             for slot in self._shape.slots
-            for value in [self._value(slot)] * (self._found.many if slot.many else 1)
+            for value in [self._value(slot)] * (next(lengths) if slot.many else 1)
         ]
         return self._found
 
@@ -137,17 +138,18 @@ class _Binder:
         """Find the lengths of lists of values or rows."""
         found = self._found
         lists = [slot for slot in self._shape.slots if slot.many]
-        if lists:
+        if lists and len(self._listed) == len(lists):
+            found.many = tuple(max(1, min(round(one), LIST_MOST)) for one in self._listed)
+        elif lists:
             each = self._filled(lists[0]).rows_each
             length = LIST_GUESSED if self._rows is None else round(self._rows / each)
-            told = self._listed
-            found.many = max(1, min(length if told is None else round(told), LIST_MOST))
-            if told is None:
-                found.guesses.add(f"lists of {found.many}, from the rows that a call met")
+            length = max(1, min(length, LIST_MOST))
+            found.many = (length,) * len(lists)
+            found.guesses.add(f"lists of {length}, from the rows that a call met")
         if self._shape.many_rows:
-            told = self._listed or self._rows
+            told = self._listed[0] if self._listed else self._rows
             found.rows = max(2, min(round(told or LIST_GUESSED), LIST_MOST))
-            if self._listed is None:
+            if not self._listed:
                 found.guesses.add(f"{found.rows} rows of an INSERT, from the rows that a call made")
 
     def _value(self, slot: Slot) -> Any:

@@ -34,7 +34,7 @@ Text = tuple[str, int]  # text of a statement, and how often it is sent
 
 def make_parameters(distribution: str = "uniform") -> dict[str, Any]:
     """Return the parameters of a derived workload: the distribution of row accesses, a guess."""
-    about = "how rows are drawn: a guess, for digests do not tell"
+    about = "how rows are drawn: a guess"
     return {"distribution": {"about": about, "default": distribution, "kind": "distribution"}}
 
 
@@ -100,6 +100,9 @@ class Maker:
         if (why := self._find_lacking_index(one.shape)) is not None:
             return why
         for table in one.shape.tables:
+            seen = self.known[table].seen
+            if one.shape.verb != "INSERT" and seen.rows and not seen.primary_key:
+                return f"reads {table}, which has no primary key, so that its rows cannot be made"
             if self.known[table].name in self._checked.problems:
                 return self._checked.problems[self.known[table].name]
         try:

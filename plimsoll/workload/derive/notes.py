@@ -45,7 +45,8 @@ def write_notes(
     ]
     if seen.calls_unknown:
         unknown = words.plural(seen.calls_unknown, "call")
-        notes.append(f"the server did not tell apart {unknown} of further statements")
+        by = f"the {seen.counted_by}" if seen.counted_by else "the server"
+        notes.append(f"{by} did not tell apart {unknown} of further statements")
     return tuple(words.escape_controls(note) for note in notes)
 
 

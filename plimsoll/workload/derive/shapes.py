@@ -1,6 +1,6 @@
 """The shape of a digest's statement: its text, its tables, and the places of its values."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -75,19 +75,19 @@ class Shape:
         """Whether it has a value of this role."""
         return any(slot.role == role for slot in self.slots)
 
-    def write_text(self, many: int = 1, tables: Mapping[str, str] | None = None) -> str:
+    def write_text(self, many: Sequence[int] = (), tables: Mapping[str, str] | None = None) -> str:
         """Return its text as in a workload: `{table}` for tables, `?` for values.
 
         Args:
-            many: The number of values in a list of unknown length.
+            many: The number of values of each list of unknown length; one value without it.
             tables: Other names for tables.
         """
-        names = tables or {}
+        names, lengths = tables or {}, iter(many)
 
         def text(piece: Piece) -> str:
             match piece:
                 case Slot(many=True):
-                    return ", ".join(["?"] * many)
+                    return ", ".join(["?"] * next(lengths, 1))
                 case Slot():
                     return "?"
                 case TableMark(table=table):

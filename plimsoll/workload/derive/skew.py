@@ -20,6 +20,7 @@ from plimsoll.model.run.statements_seen import KeysSeen
 CONSTANT_MOST = 0.999  # largest constant of YCSB's zipfian
 LARGER_LEAST = 1.2  # smallest ratio of data to pool that allows a conclusion
 EVEN = 0.95  # from this share of the misses of uniform access on, access counts as uniform
+SCRAMBLED_ITEMS = 10_000_000_000  # of YCSB's ScrambledZipfianGenerator
 KEYS_LEAST = 1000  # calls whose keys tell a distribution
 NOISE = 4.0  # standard errors of the chance under uniform access that count as nothing
 SKETCH_NOISE = 0.05  # of a call: what the counters add, in three of their standard errors
@@ -74,13 +75,15 @@ def estimate_zipfian_constant(pool: Pool) -> float | None:
 
 
 def fit_zipfian_constant(keys: KeysSeen, rows: int) -> float | None:
-    """Return the zipfian constant whose keys repeat as often as those that were seen.
+    """Return the constant of YCSB's scrambled zipfian whose keys repeat as often as those seen.
 
     The chance that two calls have the same key is the sum of the squared shares, which rises with
-    the constant. Uniform access has the chance `1 / rows`.
+    the constant. Uniform access has the chance `1 / rows`. The scrambled zipfian draws one of
+    `SCRAMBLED_ITEMS` and hashes it to a row, so that different items share one by chance too.
 
     Returns:
-        The constant; 0 for uniform access; None with fewer than `KEYS_LEAST` calls.
+        The constant, `CONSTANT_MOST` for still more uneven access; 0 for uniform access; None with
+            fewer than `KEYS_LEAST` calls.
     """
     if keys.calls < KEYS_LEAST or rows < 2:
         return None
@@ -90,7 +93,8 @@ def fit_zipfian_constant(keys: KeysSeen, rows: int) -> float | None:
     low, high = 0.0, CONSTANT_MOST
     for _ in range(_CONSTANT_STEPS):
         middle = (low + high) / 2
-        if _Ranks(rows, middle).same < keys.same:
+        same = _Ranks(SCRAMBLED_ITEMS, middle).same
+        if same + (1 - same) / rows < keys.same:
             low = middle
         else:
             high = middle

@@ -217,6 +217,15 @@ def _write_without_column(one: Taken, known: Mapping[str, Known]) -> str | None:
     return f"{head} =={tail} {value.type} {value.value}"
 
 
+def _mean_lists(digests: Sequence[Digest]) -> tuple[float, ...]:
+    """Return the mean length of each list; none if some digests lack them."""
+    calls = sum(digest.calls for digest in digests)
+    if not calls or len({len(digest.listed) for digest in digests}) != 1:
+        return ()
+    places = range(len(digests[0].listed))
+    return tuple(sum(one.listed[at] * one.calls for one in digests) / calls for at in places)
+
+
 def _add_digests(alike: Sequence[Taken]) -> Digest:
     """Add up several digests; a total is None if one of them lacks the figure."""
     digests = [one.digest for one in alike]
@@ -240,7 +249,7 @@ def _add_digests(alike: Sequence[Taken]) -> Digest:
         rows_affected=total("rows_affected"),
         order=min(digest.order for digest in digests),
         within=total("within"),
-        listed=mean("listed"),
+        listed=_mean_lists(digests),
         limit=mean("limit"),
         span=mean("span"),
     )

@@ -190,14 +190,18 @@ def read_pt_query_digest(lines: Lines) -> Counts:
         )
         first = min(filter(None, (first, begins)), default=None)
         last = max(filter(None, (last, ends)), default=None)
-    calls = _number(_find(whole, "global", "query_count"))
+    calls = round(_number(_find(whole, "global", "query_count")))
+    unknown = max(0, calls - sum(digest.calls for _, digest in digests))
     return Counts(
         PT_QUERY_DIGEST,
         "mysql",
         tuple(digests),
         interval_s=last - first if first and last and last > first else None,
-        unknown=max(0, round(calls) - sum(digest.calls for _, digest in digests)),
-        notes=("lengths of lists are those of the examples",),
+        unknown=unknown,
+        notes=(
+            "lengths of lists are those of the examples",
+            *(("pt-query-digest --limit 100% tells all statements apart",) if unknown else ()),
+        ),
     )
 
 
@@ -212,7 +216,7 @@ def _read_class(one: Mapping[str, Any], stripper: Stripper) -> Digest | None:
     else:
         fingerprint = str(one.get("fingerprint", ""))
         text = _FOLDED_LIST.sub("(...)", fingerprint)
-        listed = limit = span = None
+        listed, limit, span = (), None, None
     if not text or not calls:
         return None
 

@@ -11,7 +11,7 @@ class LogFacts:
 
     Attributes:
         kind: What it is, for people: "slow log of MySQL or MariaDB".
-        fold: Its counts.
+        fold: The counts of its statements.
         server: The product and version of the server; empty if the log does not say.
         one_in: How many statements, or sessions, each logged one stands for.
         samples_sessions: Whether whole sessions were sampled, rather than statements.

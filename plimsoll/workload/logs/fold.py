@@ -26,8 +26,8 @@ class Event:
         text: The statement with its values.
         at_s: When it was logged, in seconds since 1970; None if the log does not say.
         session: What tells its session from others; empty if the log does not say.
-        database: Its database; empty if the log does not say.
-        time_s: Its duration; None if the log does not say.
+        database: The database that it was sent to; empty if the log does not say.
+        time_s: The duration; None if the log does not say.
         rows_sent: Rows that it returned; None if the log does not say, as below.
         rows_examined: Rows that it read.
         rows_affected: Rows that it changed.
@@ -56,7 +56,7 @@ class _Kind:
     within: int = 0
     rows: list[int] = field(default_factory=lambda: [0, 0, 0])
     told: list[int] = field(default_factory=lambda: [0, 0, 0])
-    listed: int = 0
+    listed: list[int] = field(default_factory=list)  # of each list: the sum of its lengths
     limit: list[int] = field(default_factory=lambda: [0, 0])  # sum and number of values
     span: list[int] = field(default_factory=lambda: [0, 0])
     keys: KeySketch | None = None
@@ -161,7 +161,9 @@ class Fold:
             if count is not None:
                 kind.rows[place] += count
                 kind.told[place] += 1
-        kind.listed += found.form.listed or 0
+        if found.form.listed:
+            before = kind.listed or [0] * len(found.form.listed)
+            kind.listed = [sum(both) for both in zip(before, found.form.listed, strict=True)]
         for total, value in ((kind.limit, found.limit), (kind.span, found.span)):
             if value is not None:
                 total[0] += value
@@ -255,7 +257,7 @@ class Fold:
             rows_affected=rows(2),
             order=float(kind.order),
             within=kind.within * times if self.has_sessions else None,
-            listed=kind.listed / kind.calls if kind.listed else None,
+            listed=tuple(total / kind.calls for total in kind.listed),
             limit=kind.limit[0] / kind.limit[1] if kind.limit[1] else None,
             span=kind.span[0] / kind.span[1] if kind.span[1] else None,
         )

@@ -3,16 +3,24 @@
 import gzip
 import os
 import stat
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import Protocol
 
 from plimsoll.errors import UsageError
 
 LINE_MOST = 1 << 20  # bytes of a line that are read; what follows on it is dropped
 HEAD_BYTES = 1 << 16  # by which a format is recognized
 _GZIP = b"\x1f\x8b"
+
+
+class _Readable(Protocol):
+    """A file of bytes."""
+
+    def read(self, size: int = -1, /) -> bytes: ...
+    def readline(self, size: int | None = -1, /) -> bytes: ...
 
 
 class Lines:
@@ -23,7 +31,7 @@ class Lines:
         cut: The number of lines longer than `LINE_MOST`.
     """
 
-    def __init__(self, file: IO[bytes]) -> None:
+    def __init__(self, file: _Readable) -> None:
         self._file = file
         self._first = file.read(HEAD_BYTES)
         self.head = _decode(self._first)
@@ -76,6 +84,6 @@ def open_lines(path: Path) -> Iterator[Lines]:
                     yield Lines(unpacked)
             else:
                 yield Lines(raw)
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         problem = getattr(error, "strerror", None) or str(error) or "cannot be read"
         raise UsageError(f"{path}: {problem}") from None

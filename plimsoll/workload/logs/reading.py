@@ -20,6 +20,7 @@ KINDS = (
 )
 # A log that has everything has quick statements: BEGIN and COMMIT, and reads by a key.
 QUICK_S = 0.005
+FAR_BELOW = 3  # ratio of the server's mean rate to the log's from which a note warns
 DURATIONS_LEAST = 20  # durations by which that is judged
 
 _LOGS: tuple[tuple[Callable[[str], bool], Callable[[Lines], LogFacts], Protocol], ...] = (
@@ -42,7 +43,7 @@ class LogSeen:
     Attributes:
         kind: What the file is, for people.
         protocol: The protocol of the server.
-        server: Its product and version; empty if the file does not say.
+        server: The product and version of the server; empty if the file does not say.
         database: The database of these statements; empty if the file does not say.
         digests: The statements.
         interval_s: The time that they took; None if the file does not say.
@@ -83,6 +84,21 @@ class LogSeen:
                 "notes": self.notes,
             }
         )
+
+
+def compare_rates(seen: StatementsSeen, of_server: float | None) -> StatementsSeen:
+    """Hold a log's rate against the server's own since it started, and note what differs by far."""
+    calls = sum(digest.calls for digest in seen.digests) + seen.calls_unknown
+    if not of_server or not seen.interval_s or not calls:
+        return seen
+    of_log = calls / seen.interval_s
+    note = (
+        f"the log has {words.rate(of_log)} statements/s, and the server was sent"
+        f" {words.rate(of_server)} on average since it started"
+    )
+    if of_log < of_server / FAR_BELOW:
+        note += ": are all sessions in the log? Those that were open keep their long_query_time"
+    return seen.model_copy(update={"notes": (*seen.notes, note)})
 
 
 def read_log(

@@ -66,7 +66,7 @@ class Form:
     Attributes:
         text: The text, with lists shortened.
         control: What it does to a transaction.
-        listed: The number of values of its list after IN, or of rows of its INSERT.
+        listed: The number of values of each list after IN, or of rows of its INSERT.
         limit: The position of LIMIT's value among the values; None if it has none.
         equal: The position of the first value that is compared with `=`.
         between: The position of the lower end of its first range.
@@ -74,7 +74,7 @@ class Form:
 
     text: str
     control: Control = ""
-    listed: int | None = None
+    listed: tuple[int, ...] = ()
     limit: int | None = None
     equal: int | None = None
     between: int | None = None
@@ -174,12 +174,10 @@ def _read_form(bare: str) -> Form:
     where = _WHERE.search(bare)
     equal = _EQUAL.search(bare, where.end()) if where else None
     limit, between = _LIMIT.search(bare), _BETWEEN.search(bare)
-    text, listed = bare, None
+    text, listed = bare, tuple(one.count("?") for one in _IN_LIST.findall(bare))
     if (rows := _ROWS.search(text)) and _are_alike(rows):
-        listed = 1 + len(_ROW.findall(rows[2]))
+        listed = (1 + len(_ROW.findall(rows[2])),)
         text = f"{text[: rows.start(2)]} /* , ... */{text[rows.end() :]}"
-    elif lists := _IN_LIST.search(text):
-        listed = lists[0].count("?")
     text = _IN_LIST.sub("IN (...)", text)
     return Form(
         text,

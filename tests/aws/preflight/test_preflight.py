@@ -150,6 +150,8 @@ def test_a_postgresql_is_looked_at_as_any_other() -> None:
          "with a subnet in such a zone"),
         ({"search": {"strategy": "steps", "clients": [1, 990]}}, "quota: Lambda",
          "1,010 of 1,000 concurrent executions", "raise it to at least 1,010"),
+        ({"search": {"strategy": "steps", "clients": [1, 600]}, "limits": {"soak_s": 1200}},
+         "quota: Lambda", "1,220 of 1,000 concurrent executions", "raise it to at least 1,220"),
         ({"search": {"strategy": "steps", "clients": [1, 5000]}}, "quota: Step Functions",
          "800 state transitions at once and 40 a second start 3,200 of 5,000 clients in 60 s",
          "raise it to at least 70 a second: aws service-quotas request-service-quota-increase"),

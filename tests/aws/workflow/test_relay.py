@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+import plimsoll_engine
 from plimsoll.aws.run_files import (
     HISTORY,
     claim_path,
@@ -239,7 +240,7 @@ def test_a_client_of_a_run_that_has_ended_ends(
             raise RunStoppedError("its target is gone")
 
         monkeypatch.setattr(client, "_send_client_load", send)
-        monkeypatch.setattr(client.plimsoll_engine, "CancelToken", Token)
+        monkeypatch.setattr(plimsoll_engine, "CancelToken", Token)
     assert client.run_client(relayed, RUN, 2, 0) is True
     assert relayed.files(RUN).find(claim_path(2, 0)) is None or how.endswith("under way")
 

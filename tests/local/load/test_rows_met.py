@@ -11,14 +11,14 @@ from plimsoll.capacity.steps.audits import audit_rows_met, audit_writes
 from plimsoll.databases.family import family_of
 from plimsoll.databases.mysql.session import connect, execute
 from plimsoll.databases.prepare import prepare_dataset
-from plimsoll.databases.reading_back import add_read_back
+from plimsoll.databases.reading_back import ROWS, add_read_back
 from plimsoll.model.engine.answered import LoadReport
 from plimsoll.model.engine.asked import EngineTarget, LoadSpec
 from plimsoll.model.judging.steps import Step
 from plimsoll.model.request.dsn import parse_dsn
 from plimsoll.model.run.results import known_rows
 from plimsoll.workflow.client import send_load
-from plimsoll.workload import Compiled, list_builtin_names, load_workload
+from plimsoll.workload import Compiled, list_builtin_names, load_workload, parse_workload
 from tests.support.command import BRIEF, Output
 
 LOAD = ["--warmup", "0", "--duration", "120", "--operations", "2000", "--connections", "4"]
@@ -127,3 +127,65 @@ def test_a_search_on_rows_that_are_gone_has_no_figure(
     capacity = json.loads(out)["capacity"]
     assert capacity["verdict"] in {"INCONSISTENT", "DISTURBED"}
     assert "audit:rows_met" in capacity["causes"]
+
+
+INSERTS = """\
+  write:
+    weight: 1
+    statements:
+      - {sql: "INSERT INTO {part} (id, n) VALUES (?, 7)", binds: [{next_key: part}]}
+"""
+DELETES = """\
+  write:
+    weight: 1
+    statements:
+      - {sql: "DELETE FROM {part} WHERE id = ?", binds: [{key: part}]}
+"""
+WRITES = """\
+about: writes of one kind
+default_records: 5000
+tables:
+  part:
+    rows: $records
+    primary_key: [id]
+    columns:
+      id: {type: bigint, value: row}
+      n: {type: int, value: 0}
+operations:
+"""
+
+
+def load_writes(target: EngineTarget, text: str, connect_as: EngineTarget) -> LoadReport:
+    compiled = parse_workload(WRITES + text).compile(None, {}, target.protocol)
+    prepare_dataset(target, compiled, connections=4)
+    with family_of(target.protocol).open_datasets(target) as datasets:
+        number = datasets.begin_load(compiled) if compiled.inserts else 0
+    spec = LoadSpec(
+        target=connect_as,
+        workload=compiled.engine_workload(number),
+        connections=1,
+        duration_s=120,
+        operations_limit=200,
+    )
+    return add_read_back(spec, send_load(spec))
+
+
+@pytest.mark.parametrize("text", [INSERTS, DELETES], ids=["inserts", "deletes"])
+def test_inserted_and_deleted_rows_are_read_back(target: EngineTarget, text: str) -> None:
+    found = load_writes(target, text, connect_as=target).read_back
+    assert found is not None
+    assert (found.written, found.kept) == (ROWS, ROWS)
+
+
+@pytest.mark.parametrize("text", [INSERTS, DELETES], ids=["inserts", "deletes"])
+def test_inserts_and_deletes_that_a_mariadb_never_commits_are_told(
+    fresh_database: str, text: str
+) -> None:
+    target = parse_dsn(fresh_database)
+    lax = target.model_copy(update={"session_settings": (("autocommit", "0"),)})
+    found = load_writes(target, text, connect_as=lax).read_back
+    assert found is not None
+    assert found.written > 0
+    assert found.kept == 0
+    step = Step(written_back=found.written, read_back=found.kept)
+    assert audit_writes(step).passed is False

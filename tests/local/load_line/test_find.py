@@ -131,6 +131,40 @@ def test_tables_of_the_users_own_are_read_and_not_written_unless_allowed(
     assert tables_of(fresh_database) == {"orders"}
 
 
+@pytest.mark.whole
+def test_a_search_that_may_write_is_done_again_by_the_command_of_its_report(
+    plimsoll: Callable[..., Output],
+    connection: Connection,
+    fresh_database: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    orders = f"{fresh_database.rpartition('/')[2]}.orders"
+    with connection.cursor() as cursor:
+        cursor.execute(f"CREATE TABLE {orders} (id INT PRIMARY KEY, paid INT, shipped INT)")
+        cursor.execute(f"INSERT INTO {orders} SELECT seq, 0, 0 FROM mysql.seq_0_to_99")
+    writing = tmp_path / "writing.yaml"
+    writing.write_text(OWN_TABLE + PAYING)
+    find = ["find", fresh_database, *BRIEF, "--records", "100", "--limit", "1s"]
+    plimsoll(*find, "--workload", str(writing), "--allow-writes", "--out", str(tmp_path / "first"))
+    page = (tmp_path / "first/report.html").read_text()
+    command = next(line for line in page.splitlines() if line.startswith("plimsoll run "))
+    target = parse_dsn(fresh_database)
+    monkeypatch.setenv("PLIMSOLL_USER", target.user)
+    monkeypatch.setenv("PLIMSOLL_PASSWORD", target.password)
+    monkeypatch.chdir(tmp_path / "first")
+    before = query_sum(fresh_database)
+    code, _, err = plimsoll(*command.split()[1:])
+    assert code in {0, 3}, err
+    assert query_sum(fresh_database) > before
+    request = json.loads((tmp_path / "first/request.json").read_text())
+    assert request["target"].pop("allow_writes") is True
+    (tmp_path / "first/reading.json").write_text(json.dumps(request))
+    code, _, err = plimsoll("run", "reading.json", "--local", "--out", "refused")
+    assert code == 2
+    assert "`allow_writes: true` of the target permits that" in err
+
+
 def query_sum(dsn: str) -> int:
     """Add up what was paid."""
     with closing(connect(parse_dsn(dsn))) as connection:

@@ -8,20 +8,25 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from plimsoll.cli.main import main
+from plimsoll.databases.counting import open_work_counter
+from plimsoll.databases.existing_keys import find_missing_keys
 from plimsoll.databases.family import family_of
 from plimsoll.databases.observing import combine_looks, open_statements
 from plimsoll.databases.postgres import counters as postgres_counters
+from plimsoll.databases.postgres import counting as postgres_counting
 from plimsoll.databases.prepare import prepare_dataset
+from plimsoll.databases.trying import open_trial
 from plimsoll.databases.watching import open_watcher
 from plimsoll.errors import PlimsollError
 from plimsoll.load_line.dataset import look
 from plimsoll.model.engine.asked import EngineTarget, Protocol
 from plimsoll.workload import load_workload
+from plimsoll.workload.derive.derived import derive
 from tests.local.login.conftest import IN_TIME_MS, target_on
 from tests.support.answering_servers import Answer
 from tests.support.hostile_server import HostileServer
@@ -57,6 +62,34 @@ def sample(target: EngineTarget) -> object:
         return server.look()
 
 
+def count(target: EngineTarget) -> object:
+    """Do all that the gate asks of a server."""
+    with open_work_counter(target) as counter:
+        counter.create_copy("copy")
+        counter.execute_in(target, ("SELECT 1",))
+        counter.refresh_statistics(target)
+        counter.checkpoint(target)
+        counter.settle(target, longest_s=0)
+        counter.drop_copy("copy")
+        return counter.totals("copy"), counter.settings()
+
+
+def look_for_keys(target: EngineTarget) -> object:
+    """Look for the keys that a workload draws, and take keys of a table."""
+    compiled = WORKLOAD.compile(10, {}, target.protocol)
+    with family_of(target.protocol).open_datasets(target) as datasets:
+        sampled = datasets.sample_keys("usertable", "ycsb_key", 10)
+    return find_missing_keys(target, compiled), sampled
+
+
+def derive_workload(target: EngineTarget) -> object:
+    """Derive a workload, and have the server try it."""
+    with open_statements(target) as reader:
+        seen = combine_looks(reader, target, [reader.look()])
+    with open_trial(target) as trial:
+        return derive(seen, name="derived", writes=True, only=(), trial=trial)
+
+
 # Everything that reads a server's answers in Python.
 CALLS: dict[str, Callable[[EngineTarget], object]] = {
     "look": lambda target: look(target, WORKLOAD, None, {}),
@@ -69,6 +102,9 @@ CALLS: dict[str, Callable[[EngineTarget], object]] = {
     "user": lambda target: family_of(target.protocol).make_load_user(target, "run"),
     "observe": observe,
     "sample": sample,
+    "count": count,
+    "keys": look_for_keys,
+    "derive": derive_workload,
 }
 
 
@@ -100,9 +136,12 @@ def test_no_text_of_a_server_controls_a_terminal_or_ends_in_a_stack_trace(
     call: str, protocol: Protocol, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(postgres_counters, "_LEAVING_MAX_S", 0)  # sessions that never leave
+    monkeypatch.setattr(postgres_counting, "_LEAVING_MAX_S", 0)
+    monkeypatch.setattr(postgres_counting, "_CHECKPOINT_MAX_S", 0)
     answer = Answer()
     script = answer.serve_mysql if protocol == "mysql" else answer.serve_postgres
 
+    @example(rows=((b"1",),), name=b"value", error=None)  # one column, whatever was asked
     @given(rows=ROWS, name=TEXTS, error=st.one_of(st.none(), TEXTS))
     def check(rows: tuple[tuple[bytes, ...], ...], name: bytes, error: bytes | None) -> None:
         answer.rows, answer.name, answer.error = rows, name, error

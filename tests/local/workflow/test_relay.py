@@ -4,6 +4,7 @@ That the server sees no pause is a measurement (`python -m benchmarks.relay`); t
 state machine is tested in virtual time (`tests/unit/statemachines/test_relays.py`).
 """
 
+import math
 from itertools import pairwise
 
 import pytest
@@ -14,7 +15,7 @@ from plimsoll.model.run.fleet import StepPlan
 from plimsoll.model.run.run_record import RunState
 from tests.local.workflow.conftest import ANSWERED, Bench, ended, tiny, wait_until, why
 
-WINDOW_S = shortest_relay_window_s(2) + 1
+WINDOW_S = math.ceil(shortest_relay_window_s(2)) + 1
 SOAK = {
     **ANSWERED,
     "search__clients": [2],
@@ -27,20 +28,25 @@ SOAK = {
 def test_a_soak_is_held_by_one_fleet_after_the_other(bench: Bench) -> None:
     run = bench.start(tiny("relay", **SOAK, limits__soak_s=3 * WINDOW_S))
     _, result = bench.succeed(run)
-    held = [step for step in result.steps if step.plan.purpose == "soak"][:3]
-    assert [step.plan.why.split(",")[0] for step in held] == [
-        "soak: window 1 of 3", "soak: window 2 of 3", "soak: window 3 of 3"
-    ]  # fmt: skip
+    first = next(step.plan for step in result.steps if step.plan.relay is not None)
+    held = [
+        step for step in result.steps if step.plan.relay and step.plan.relay.first == first.index
+    ]
+    # a busy machine may not sustain the load; the second fleet is called before that is known
+    assert 2 <= len(held) <= 3
+    assert [step.plan.why for step in held] == [
+        f"soak: window {number} of 3, 2 min 12 s in all" for number in range(1, len(held) + 1)
+    ]
     for before, step in pairwise(held):
         assert before.plan.window_end_epoch_ms == step.plan.start_at_epoch_ms
-    assert all(step.step.called_epoch_ms is not None for step in held if step.fleet.ran)
-    assert all(step.server is not None for step in held)
+        assert step.server is not None, "its counters were read where the one before it ended"
     assert all(step.step.statements_sent is None for step in held)
     assert result.capacity is not None
     assert result.capacity.closing is not None
     soak = result.capacity.closing.soak
     assert soak is not None
-    assert [window.step for window in soak.windows][:3] == [step.plan.index for step in held]
+    told = {window.step for window in soak.windows}
+    assert told >= {step.plan.index for step in held}
 
 
 @pytest.mark.whole

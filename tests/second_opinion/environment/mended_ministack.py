@@ -10,6 +10,7 @@ Each function below mends one gap. docs/evidence/aws.md lists them all.
 
 import json
 import os
+import re
 import subprocess
 from urllib.parse import urlparse
 
@@ -34,6 +35,22 @@ def accept_types_without_effect():
             "update": lambda physical_id, *_: (physical_id, {}),
             "delete": lambda *_: None,
         }
+
+
+def accept_alarms_on_expressions():
+    """Create an alarm on an expression as one on its first metric: no run meets an alarm."""
+    record = provisioners._cw_metric_alarm_record
+
+    def record_simply(name, props):
+        props = dict(props)
+        measured = [each["MetricStat"] for each in props.pop("Metrics", ()) if "MetricStat" in each]
+        for statistic in measured[:1]:
+            metric = statistic["Metric"]
+            props.update(MetricName=metric["MetricName"], Namespace=metric["Namespace"])
+            props.update(Period=statistic["Period"], Statistic=statistic["Stat"])
+        return record(name, props)
+
+    provisioners._cw_metric_alarm_record = record_simply
 
 
 def read_maps_in_jsonata():
@@ -74,6 +91,24 @@ def read_maps_in_jsonata():
         return output, following
 
     stepfunctions._run_distributed_map = run
+
+
+def write_objects_from_state_machines():
+    """Let a state machine write an object: a `Body` that is no text becomes JSON."""
+    build = stepfunctions._rest_xml_build_body
+
+    def build_object(root_name, payload, *others):
+        if root_name == "Body":
+            return json.dumps(payload).encode()
+        return build(root_name, payload, *others)
+
+    stepfunctions._rest_xml_build_body = build_object
+    stepfunctions._S3_OP_SPECS["PutObject"] = {
+        "method": "PUT",
+        "path": "/{Bucket}/{Key+}",
+        "body_field": "Body",
+        "result_root": None,
+    }
 
 
 def read_templates_by_virtual_host():
@@ -250,6 +285,21 @@ def _read_group(body):
         return None
 
 
+def answer_at_the_host_of_an_api():
+    """Answer for an API at the host that the stack's output names, not at a path alone."""
+    app._EXECUTE_API_RE = re.compile(r"^([a-f0-9]{8})\.execute-api\.")
+
+
+def send_answers_without_a_body():
+    """Send what a function answers with a `body` of null, such as a 204, as API Gateway does."""
+    send = app._send_response
+
+    async def send_whole(sender, status, headers, body, **options):
+        await send(sender, status, headers, b"" if body is None else body, **options)
+
+    app._send_response = send_whole
+
+
 def be_called_by_tls():
     """Let policies see calls as encrypted, as AWS's are: on this machine they are plain HTTP."""
     app.pin_request_origin = lambda source_ip, _: iam_evaluator.pin_request_origin(source_ip, True)
@@ -257,7 +307,9 @@ def be_called_by_tls():
 
 if __name__ == "__main__":
     accept_types_without_effect()
+    accept_alarms_on_expressions()
     read_maps_in_jsonata()
+    write_objects_from_state_machines()
     read_templates_by_virtual_host()
     offer_a_supported_mariadb()
     start_real_databases()
@@ -267,5 +319,7 @@ if __name__ == "__main__":
     keep_what_the_guard_depends_on()
     evaluate_conditions_of_stacks()
     read_groups_of_schedules()
+    answer_at_the_host_of_an_api()
+    send_answers_without_a_body()
     be_called_by_tls()
     app.main()

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from plimsoll.capacity.credits import judge_sustained
+from plimsoll.capacity.credits import BUCKETS, _describe_spending, judge_sustained
 from plimsoll.model.judging.capacity import Capacity, Confirmation, LoadRange, Rules
 from plimsoll.model.judging.steps import CreditUse, Step
 from tests.unit.capacity.samples import GP2_FULL, gp2, offered, step
@@ -216,3 +216,9 @@ def test_a_step_that_the_machine_disturbed_does_not_say_how_long_credits_last() 
     assert burst is not None
     assert burst.max_throughput_ops_per_second == 4000
     assert burst.lasts_s == pytest.approx(GP2_FULL / 2700)
+
+
+def test_room_of_a_log_is_one_thing_and_credits_are_many() -> None:
+    told = {bucket: _describe_spending(name) for bucket, name in BUCKETS.items()}
+    assert told["log"] == "spent the room in the database's log faster than it comes back"
+    assert told["cpu"] == "spent the instance's CPU credits faster than they come back"

@@ -6,7 +6,7 @@ from plimsoll.capacity.judge import judge
 from plimsoll.capacity.search import DISTURBED_MAX, plan_next_step
 from plimsoll.capacity.steps.audits import audit_disturbance
 from plimsoll.model.judging.capacity import Rules
-from plimsoll.model.judging.steps import Step
+from plimsoll.model.judging.steps import Half, Step
 from plimsoll.model.request.search_request import Done, NextStep, StepsSearch
 
 ONCE = Rules(confirmation=None)
@@ -164,6 +164,33 @@ def test_steps_that_pass_an_absolute_limit_on_a_busy_machine_are_a_lower_bound()
     )
     assert capacity.bracket == (1, None)
     assert "this machine was busy: other processes used 52 % of the CPU" in capacity.summary
+
+
+def in_halves(step: Step, first: float, second: float) -> Step:
+    halves = tuple(Half(throughput_ops_per_second=ops) for ops in (first, second))
+    return step.model_copy(update={"halves": halves})
+
+
+def test_what_other_programs_make_unsteady_still_passes() -> None:
+    """They begin and end within a window; half of the tries of an evening had been lost by it."""
+    faster = in_halves(slowed(1, 800, 300), 600, 1000)
+    capacity = judge([faster, slowed(1, 700, 300)], LIMITED)
+    assert (capacity.verdict, capacity.at) == ("LOWER_BOUND", 1)
+    assert capacity.max_sustainable_throughput_ops_per_second == 700
+    slower = in_halves(slowed(1, 800, 300), 1000, 600)
+    capacity = judge([slower, slowed(1, 700, 300)], LIMITED)
+    assert capacity.verdict == "LOWER_BOUND"
+    assert capacity.max_sustainable_throughput_ops_per_second == 600, "its slower half"
+
+
+def test_tries_with_too_few_operations_speak_neither_for_nor_against_a_bound() -> None:
+    few = slowed(1, 100, 300).model_copy(update={"operation_counts": {"update": 150}})
+    assert judge([few, few], LIMITED).verdict in {"DISTURBED", "NOISY"}
+    capacity = judge([slowed(1, 700, 300), few, few, few], LIMITED)
+    assert (capacity.verdict, capacity.bound) == ("LOWER_BOUND", ">=")
+    assert capacity.max_sustainable_throughput_ops_per_second == 700
+    over = few.model_copy(update={"latency_us": {"update": {"p50": 8000, "p99": 9000}}})
+    assert judge([slowed(1, 700, 300), over, over], LIMITED).verdict == "DISTURBED"
 
 
 @pytest.mark.parametrize(

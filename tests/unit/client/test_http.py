@@ -2,6 +2,7 @@
 
 import http.server
 import json
+import re
 import threading
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -14,8 +15,9 @@ from botocore.exceptions import EndpointConnectionError, ReadTimeoutError
 from plimsoll.client.address import Address, read_address
 from plimsoll.client.http import ATTEMPTS, Http
 from plimsoll.client.refusals import ServiceError, parse_refusal
-from plimsoll.client.service_client import download
+from plimsoll.client.service_client import Service, download
 from plimsoll.errors import PlimsollError, UsageError
+from tests.support.little_memory import little_memory
 from tests.support.tls_proxy import run_tls_proxy
 
 HERE = Address("http://127.0.0.1:1", region=None, signed=False)
@@ -199,6 +201,22 @@ def test_a_refusal_in_plain_text_is_shown() -> None:
     assert (str(error), error.exit_code) == (said, 2)
 
 
+NOT_THERE = Response(404, {"type": "urn:plimsoll:problem:not-found", "detail": "no schedule"})
+
+
+@pytest.mark.parametrize("lost", [BROKEN, UNANSWERED])
+def test_what_a_lost_answer_told_to_be_deleted_is_deleted(lost: Response | Exception) -> None:
+    network = Network(lost, NOT_THERE)
+    assert network.http().ask("DELETE", "/schedules/s", deletes=True).status == 404
+    assert len(network.asked) == 2
+
+
+@pytest.mark.parametrize("before", [(), (BUSY,), (UNREACHED,)])
+def test_what_was_never_there_is_not_deleted(before: tuple[Response | Exception, ...]) -> None:
+    with pytest.raises(ServiceError, match="no schedule"):
+        Network(*before, NOT_THERE).http().ask("DELETE", "/schedules/s", deletes=True)
+
+
 def test_the_kind_of_a_problem_is_known() -> None:
     body = {"type": "urn:plimsoll:problem:no-report", "detail": "x"}
     with pytest.raises(ServiceError) as error:
@@ -238,6 +256,51 @@ def test_an_address_says_how_it_is_called(url: str, region: str | None, signed: 
 def test_what_is_no_address_is_refused(url: str, told: str) -> None:
     with pytest.raises(UsageError, match=f"^--url: {told}"):
         read_address(url, source="--url")
+
+
+HOSTILE = {
+    "nothing": b"",
+    "bytes": bytes(range(256)),
+    "levels": b"[" * 100_000,
+    "levels of names": b'{"a":' * 100_000,
+    "a number of 5,000 digits": b'{"runs":' + b"9" * 5_000 + b"}",
+    "half a character": b'{"detail": "\\ud800", "errors": ["\\udfff"]}',
+    "escapes": b'{"detail": "x", "errors": [{"field": "\\u001b[2J", "detail": "\\u009b\\u0007"}]}',
+    "escapes in plain text": b"\x1b[2J\x07" * 1_000,
+    "other types": b'{"detail": [1], "errors": {"a": 1}, "type": {}, "request_id": []}',
+    "other types of errors": b'{"detail": "x", "errors": [1, {"allowed": [1, null]}, null]}',
+    "a list": b"[]",
+}
+
+
+@pytest.mark.parametrize("status", [200, 400, 403, 422, 500])
+@pytest.mark.parametrize("body", HOSTILE.values(), ids=HOSTILE)
+def test_whatever_answers_at_an_address_is_told_in_lines_that_a_terminal_shows(
+    status: int, body: bytes
+) -> None:
+    answer = Response(status)
+    answer.content = body
+    service = Service(Network(answer).http())
+    for call in (service.health, lambda: list(service.runs(most=5)), lambda: service.run("r")):
+        with pytest.raises(PlimsollError) as error:
+            call()
+        told = str(error.value)
+        assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", told)
+        assert len(told) < 1_000
+        told.encode()  # has no half of a character
+
+
+def test_of_a_list_in_an_answer_no_more_is_read_than_its_first_wrong_entry() -> None:
+    answer = Response(200, {"runs": [{}] * 100_000, "next_cursor": None})
+    with little_memory(), pytest.raises(PlimsollError, match=r"runs\.0\."):
+        list(Service(Network(answer).http()).runs(most=5))
+
+
+def test_a_list_of_steps_that_does_not_go_on_is_left() -> None:
+    network = Network(Response(200, {"steps": [], "next_after": 3}))
+    with pytest.raises(PlimsollError, match="does not go on"):
+        list(Service(network.http()).steps("r", after=3))
+    assert len(network.asked) == 1
 
 
 class Greeter(http.server.BaseHTTPRequestHandler):

@@ -56,3 +56,10 @@ def test_commits_are_shared_by_weight_and_a_few_tell_nothing() -> None:
     assert few.count({"a": 1, "b": 1}, 100) == {}
     many = found(*["BaCBbC"] * WHOLE_LEAST)
     assert many.count({"a": 1, "b": 1}, 100) == {(("a", 1),): 50, (("b", 1),): 50}
+
+
+def test_transactions_longer_than_the_history_leave_their_commits_to_nobody() -> None:
+    # half of the COMMITs end transactions that no history of ten statements has whole
+    windows = ["BaCabababa", "bbbbbbbbbC"] * WHOLE_LEAST
+    assert found(*windows).count({"a": 1, "b": 1}, 100)[("a", 1),] == 62
+    assert found(*windows[::2]).count({"a": 1}, 100) == {(("a", 1),): 100}

@@ -172,6 +172,7 @@ WRONG: list[tuple[dict[str, Any], str, object, list[str]]] = [
      ["prepared", "simple"]),
     (of("target", ENDPOINT, "statement_mode", "simple"), "target.statement_mode", None, []),
     (of("target", ENDPOINT, "allow_md5", "yes"), "target.allow_md5", "yes", ["true", "false"]),
+    (of("target", ENDPOINT, "allow_writes", 2), "target.allow_writes", 2, ["true", "false"]),
     (of("target", ENDPOINT, "secret_arn", "s"), "target.secret_arn", "s",
      ["^arn:aws[a-z-]*:secretsmanager:"]),
     # the workload
@@ -234,6 +235,8 @@ WRONG: list[tuple[dict[str, Any], str, object, list[str]]] = [
     ({"limits": {"deterioration": 1}}, "limits.deterioration", 1, ["> 1.0"]),
     ({"limits": {"cv_max": 0}}, "limits.cv_max", 0, ["> 0.0"]),
     ({"limits": {"soak_s": -1}}, "limits.soak_s", -1, [">= 0.0"]),
+    ({"limits": {"soak_window_s": 20}}, "limits.soak_window_s", 20, [">= 30.0"]),
+    ({"limits": {"soak_s": 80, "soak_window_s": 40}}, "limits.soak_window_s", 40, []),
     ({"limits": {"soak_s": 1800}, "load": {"warmup_s": 300}}, "limits.soak_s", 1800,
      []),
     ({"limits": {"soak_s": 1800}, "search": {"strategy": "steps", "probes_max": 3}},
@@ -319,8 +322,8 @@ WRONG: list[tuple[dict[str, Any], str, object, list[str]]] = [
     # fields that nothing knows of: what stands there is not repeated
     ({"foo": "hunter2"}, "foo", None, sorted(Request.model_fields)),
     (of("target", ENDPOINT, "password", "hunter2"), "target.password", None,
-     ["allow_md5", "database", "engine", "host", "kind", "nodes", "port", "secret_arn",
-      "statement_mode", "tls", "volume"]),
+     ["allow_md5", "allow_writes", "database", "engine", "host", "kind", "nodes", "port",
+      "secret_arn", "statement_mode", "tls", "volume"]),
 ]  # fmt: skip
 
 
@@ -413,3 +416,34 @@ def test_a_workload_is_compiled_once_however_many_runs_of_an_experiment_send_it(
     checked = validate_experiment({"name": "m", "request": shared, "axes": {"seed": seeds}})
     assert len(checked.requests) == 3
     assert len(compiled) == 1
+
+
+SAMPLED = {
+    "tables": {
+        "orders": {
+            "rows": "$records",
+            "keys": "sampled",
+            "primary_key": ["id"],
+            "columns": {"id": {"type": "bigint", "value": "row"}},
+        }
+    },
+    "operations": {
+        "read": {
+            "weight": 1,
+            "statements": [
+                {"sql": "SELECT id FROM {orders} WHERE id = ?", "binds": [{"key": "orders"}]}
+            ],
+        }
+    },
+}
+
+
+def test_keys_are_sampled_only_where_a_database_is_searched_from_this_machine() -> None:
+    """The request beside a report of `find`, which could not be run again."""
+    given = {**REQUESTED, "workload": {"definition": {"about": "-", **SAMPLED}, "records": 10}}
+    here = {"kind": "endpoint", "engine": "mariadb", "host": "127.0.0.1"}
+    assert validate_request({**given, "target": here}).workload.sampled == ("orders",)
+    on_aws = {**here, "secret_arn": ENDPOINT["secret_arn"]}
+    for target in (on_aws, REQUESTED["target"]):
+        with pytest.raises(UsageError, match="a run makes rows whose keys it knows"):
+            validate_request({**given, "target": target})

@@ -75,7 +75,7 @@ class Relay:
 
     def run(self) -> "Relay":
         """Carry it out, in the order of the virtual clock."""
-        told = Next.relay(self.plans)
+        told: dict[str, Any] = Next.relay(self.plans)
         clock = [START_MS + 0.0]
         items = [
             (START_MS + 0.0, number, self._execute(item, told, clock))
@@ -238,7 +238,7 @@ def test_a_day_of_it_fits_into_the_histories_of_step_functions() -> None:
 
 
 def test_the_largest_relay_fits_into_what_a_map_carries_and_runs_at_once() -> None:
-    told = Next.relay(plan(2, clients=RELAY_CLIENTS_MOST))
+    told: dict[str, Any] = Next.relay(plan(2, clients=RELAY_CLIENTS_MOST))
     assert len(json.dumps(told)) < 256 * 1024 / 2
     assert len(told["clients"]) <= 10_000
     assert len(set(told["clients"])) == len(told["clients"])

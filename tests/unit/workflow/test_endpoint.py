@@ -42,6 +42,9 @@ def test_an_endpoint_that_is_not_allowed_is_refused() -> None:
     cassandra = TARGET.model_copy(update={"engine": "cassandra"})
     with pytest.raises(UsageError, match="an existing Cassandra is measured by `plimsoll find`"):
         find_endpoint_address(cassandra, allowed)
+    writing = TARGET.model_copy(update={"allow_writes": True})
+    with pytest.raises(UsageError, match=r"target\.allow_writes: rows .* on one machine alone"):
+        find_endpoint_address(writing, allowed)
     with pytest.raises(
         UsageError, match=r"db\.example\.com:3306 is not among .* \(allowed: none\)"
     ):

@@ -9,6 +9,7 @@ from plimsoll.capacity.judge import judge
 from plimsoll.limiting import find_limiting_resource
 from plimsoll.model.aws.volumes import VolumeLimits
 from plimsoll.model.judging.capacity import Resource, Rules
+from plimsoll.model.judging.debt import DebtGrowth
 from plimsoll.model.run.fleet import ServerCounters
 from plimsoll.model.run.results import LimitingResource, ServerFigures, ServerLooks, StepResult
 from plimsoll.report.words import limit_facts, name_limit
@@ -327,3 +328,20 @@ def test_the_limit_of_a_load_that_did_not_last_is_that_of_its_last_window() -> N
     lasted_not = capacity.model_copy(update={"verdict": "NOT_SUSTAINED"})
     limiting = find_limiting_resource(lasted_not, [*steps, held], IO1)
     assert (limiting.resource, limiting.step) == ("cpu", 3)
+
+
+def test_a_log_that_earlier_writes_filled_limits_no_load_that_only_reads() -> None:
+    """A table that was just imported, then read: 82 % of the log was called the second limit."""
+    capacity, (first, last) = knee(None)
+    before = ServerCounters(epoch_ms=0, values={}, family="mysql")
+    read_only = DebtGrowth(
+        limit_bytes=80_000_000, start_bytes=66_000_000, end_bytes=66_000_000,
+        peak_bytes=66_000_000, written_bytes=0, lent_bytes=0, interval_s=5, waves=0, judged=True,
+    )  # fmt: skip
+    figures = server(looks=looked(checkpoint_share=0.9))
+    plan = last.plan.model_copy(update={"server_before": before})
+    last = last.model_copy(update={"server": figures, "plan": plan})
+    assert find_limiting_resource(capacity, [first, last], None).resource == "log"
+    reading = last.step.model_copy(update={"debt": read_only})
+    last = last.model_copy(update={"step": reading})
+    assert find_limiting_resource(capacity, [first, last], None).resource == "unknown"

@@ -1,6 +1,7 @@
 """How many rows a statement meets: stated, or derived from its kind and its key."""
 
 import re
+from typing import get_args
 
 import pytest
 
@@ -41,6 +42,9 @@ operations:
       - {sql: "SELECT name FROM {item} WHERE id = ? AND name = ?", binds: [item, {text: 3}]}
       - {sql: "SELECT n FROM {part} WHERE id = ? AND n = 0", binds: [part]}
 """
+
+
+SEVERAL = 'sql: "INSERT INTO {part} (n, id) VALUES (?, ?)"'
 
 
 def compile_one(statement: str, protocol: Protocol = "mysql") -> EngineOperation:
@@ -176,13 +180,55 @@ def test_in_postgresql_a_replaced_row_may_be_met_by_none() -> None:
 def test_a_row_that_an_update_surely_changes_can_be_read_back(
     statement: str, found: tuple[str, int] | None
 ) -> None:
-    row = compile_one(statement).statements[0].row_updated
+    row = compile_one(statement).statements[0].row_written
     assert (None if row is None else (row.table, row.bind)) == found
 
 
 @pytest.mark.parametrize("protocol", ["mysql", "postgres"])
 def test_the_key_to_read_back_is_written_without_names(protocol: Protocol) -> None:
     statement = '{sql: "UPDATE {part} SET n = n + 1 WHERE id = ?", binds: [part]}'
-    row = compile_one(statement, protocol).statements[0].row_updated
+    row = compile_one(statement, protocol).statements[0].row_written
     assert row is not None
     assert (row.table, row.column, row.key) == ("part1", "id", KeyValue(key_space="part"))
+
+
+@pytest.mark.parametrize("protocol", ["mysql", "postgres"])
+@pytest.mark.parametrize(
+    ("statement", "found"),
+    [
+        ('{sql: "DELETE FROM {part} WHERE id = ?", binds: [part]}', ("delete", 0, 1)),
+        ('{sql: "DELETE FROM {part} WHERE id = ? AND n = 0", binds: [part]}', None),
+        ('{sql: "DELETE FROM {part} WHERE n = ?", binds: [3]}', None),
+        (
+            '{sql: "INSERT INTO {part} (n, id) VALUES (?, ?)", binds: [3, {next_key: part}]}',
+            ("insert", 1, 1),
+        ),
+        (
+            '{sql: "INSERT INTO {part} (n, id) VALUES (ABS(?), ?)", binds: [3, {next_key: part}]}',
+            ("insert", 1, 1),
+        ),
+        (f"{{{SEVERAL}, rows_per_statement: 5, binds: [3, {{next_key: part}}]}}", ("insert", 1, 5)),
+        # the key is drawn, not there, or within something; the row may be left out; no columns
+        ('{sql: "INSERT INTO {part} (n, id) VALUES (?, ?)", binds: [3, part]}', None),
+        ('{sql: "INSERT INTO {part} (n) VALUES (?)", binds: [3]}', None),
+        ('{sql: "INSERT INTO {part} (id) VALUES (ABS(?))", binds: [{next_key: part}]}', None),
+        ('{sql: "INSERT INTO {part} VALUES (?, 0)", binds: [{next_key: part}]}', None),
+        (
+            '{sql: "INSERT INTO {part} (id) SELECT n FROM {part} WHERE n = ?", binds: [3]}',
+            None,
+        ),
+    ],
+)
+def test_rows_that_are_surely_inserted_or_deleted_can_be_read_back(
+    statement: str, found: tuple[str, int, int] | None, protocol: Protocol
+) -> None:
+    row = compile_one(statement, protocol).statements[0].row_written
+    assert (None if row is None else (row.kind, row.bind, row.rows)) == found
+
+
+@pytest.mark.parametrize("protocol", get_args(Protocol))
+def test_the_rows_that_ycsb_inserts_are_found_on_every_database(protocol: Protocol) -> None:
+    operations = load_workload("ycsb-d").compile(100, {}, protocol).engine.operations
+    written = [one.row_written for operation in operations for one in operation.statements]
+    column = "y_id" if protocol == "cql" else "ycsb_key"
+    assert [(row.kind, row.column, row.bind) for row in written if row] == [("insert", column, 0)]

@@ -110,7 +110,23 @@ def test_a_probe_of_another_load_says_nothing_of_the_answers_clients(search: Sea
     more = closing_of(run(search, queue(), QUIET, 0, fault=elsewhere).capacity).more_clients
     assert more is not None
     assert more.raised is None
-    assert more.detail.startswith("more clients were not tried: ")
+    assert more.detail == "more clients were tried, and none of these steps counts"
+
+
+@pytest.mark.parametrize(("purpose", "told"), [
+    ("sentinel", "no repetition of the lightest load at the end counts"),
+    ("twice_clients", "more clients were tried, and none of these steps counts"),
+])  # fmt: skip
+def test_closing_steps_that_do_not_count_are_not_called_missing(purpose: str, told: str) -> None:
+    """An evening's busy machine had 4 of them in the table, and "was not repeated" below it."""
+
+    def disturb(wish: NextStep, step: Step) -> Step:
+        busy = {"host_others_percent": 75.0, "host_idle_percent": 1.0}
+        return step.model_copy(update=busy) if wish.purpose == purpose else step
+
+    closing = closing_of(run(RAMP, queue(), QUIET, 0, fault=disturb).capacity)
+    details = [found.detail for found in (closing.drift, closing.more_clients) if found]
+    assert any(detail.startswith(told) for detail in details), details
 
 
 def test_one_lucky_probe_with_more_clients_takes_no_answer_back() -> None:

@@ -95,7 +95,7 @@ def test_where_no_sentinel_counts_the_answer_says_that_the_end_was_not_compared(
 
     trial = run(search_for("steps", queue()), queue(), QUIET, 0, fault=void)
     assert trial.capacity.verdict == "KNEE"
-    assert "not repeated at the end" in drift_of(trial.capacity).detail
+    assert "no repetition of the lightest load at the end counts" in drift_of(trial.capacity).detail
 
 
 def test_a_search_that_a_change_made_long_has_two_probes_left_to_see_it() -> None:

@@ -7,6 +7,7 @@ import pytest
 from plimsoll.capacity.readers import read_values
 from plimsoll.errors import UsageError
 from plimsoll.model.engine.answered import LatencySummary
+from tests.support.little_memory import little_memory
 from tests.unit.fleet.test_merge import result
 
 LATENCY = LatencySummary(mean=400.5, p50=380, p95=800, p99=1200, p999=None, max=5000)
@@ -56,4 +57,11 @@ def test_what_was_not_measured_is_refused(field: str, value: object, message: st
     values = load()
     values["report"][field] = value
     with pytest.raises(UsageError, match=message):
+        read_values(values, "a.json")
+
+
+def test_of_a_list_no_more_is_read_than_its_first_wrong_entry() -> None:
+    values = load()
+    values["report"]["seconds"] = [{}] * 300_000
+    with little_memory(), pytest.raises(UsageError, match=r"a\.json: report\.seconds\.0\."):
         read_values(values, "a.json")

@@ -347,3 +347,19 @@ def test_where_a_server_cannot_try_them_a_note_says_why() -> None:
     derived = derive(seen(digest(READ)), trial=picky)
     assert derived.notes[-1] == "the statements were not tried on the server: access denied"
     assert (derived.left_out, picky.tried) == ((), [])
+
+
+def test_a_table_without_a_key_is_not_read_as_if_it_were_empty() -> None:
+    without = ORDERS.model_copy(update={"primary_key": ()})
+    read = digest("SELECT `note` FROM `orders` WHERE `customer_id` = ?")
+    other = digest("SELECT `c` FROM `sbtest1` WHERE `id` = ?")
+    derived = derive(seen(read, other).model_copy(update={"tables": (without, SBTEST)}))
+    assert [one.name for one in derived.operations] == ["select_sbtest1_by_id"]
+    assert "has no primary key" in derived.left_out[0].why
+
+
+def test_each_list_is_as_long_as_the_log_has_it() -> None:
+    text = "SELECT `note` FROM `orders` WHERE `id` IN (...) OR `customer_id` IN (...)"
+    told = digest(text, rows=90).model_copy(update={"listed": (3.2, 1.0)})
+    ((text, _),) = derive(seen(told)).operations[0].statements
+    assert text == "SELECT note FROM {orders} WHERE id IN (?, ?, ?) OR customer_id IN (?)"

@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from plimsoll.errors import UsageError
+from plimsoll.model.run.statements_seen import Digest, StatementsSeen
 from plimsoll.workload.logs import reading
 from plimsoll.workload.logs.reading import LogSeen, read_log
 from tests.unit.workload.logs import samples
@@ -81,6 +82,23 @@ def test_the_servers_rate_limit_counts_where_the_log_has_none(tmp_path: Path) ->
     assert counts(read(tmp_path, text, server_settings={"log_slow_rate_limit": "5"})) == {READ: 5}
 
 
+@pytest.mark.parametrize(("of_server", "warns"), [(0.3, False), (30.0, True)])
+def test_a_rate_is_held_against_the_servers_own(of_server: float, *, warns: bool) -> None:
+    digest = Digest(text=READ, calls=10, time_s=1.0)
+    seen = StatementsSeen(
+        protocol="mysql",
+        server="11.4",
+        database="shop",
+        interval_s=10.0,
+        digests=(digest,),
+        tables=(),
+    )
+    (note,) = reading.compare_rates(seen, of_server).notes
+    assert note.startswith("the log has 1.0 statements/s, and the server was sent")
+    assert ("are all sessions in the log?" in note) == warns
+    assert not reading.compare_rates(seen, None).notes
+
+
 def test_general_logs(tmp_path: Path) -> None:
     seen = read(tmp_path, samples.MARIADB_GENERAL)
     assert (seen.database, seen.interval_s) == ("shop", 2.0)
@@ -137,7 +155,7 @@ def test_plans_of_auto_explain(tmp_path: Path) -> None:
 def test_pt_query_digest_has_lengths_from_its_examples(tmp_path: Path) -> None:
     seen = read(tmp_path, samples.PT_QUERY_DIGEST, database="shop")
     first, second = seen.digests
-    assert (first.text, first.listed) == ("SELECT title FROM product WHERE id IN (...)", 3)
+    assert (first.text, first.listed) == ("SELECT title FROM product WHERE id IN (...)", (3.0,))
     assert (first.calls, first.time_s, first.rows_examined) == (90, 0.9, 280)
     assert second.text == "select name from kind where id in(...)"
     assert (seen.interval_s, seen.unknown) == (60.0, 5)

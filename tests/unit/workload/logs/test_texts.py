@@ -48,8 +48,9 @@ def test_values_of_postgresql_are_taken_out(text: str, bare: str) -> None:
 
 def test_lengths_are_told_in_numbers() -> None:
     strip = Stripper("sql").strip
-    assert strip("SELECT a FROM t WHERE id IN (1, 2, 3)").form.listed == 3
-    assert strip("INSERT INTO t (a, b) VALUES (1, 'x'), (2, 'y')").form.listed == 2
+    assert strip("SELECT a FROM t WHERE id IN (1, 2, 3)").form.listed == (3,)
+    assert strip("SELECT a FROM t WHERE b IN (1) OR id IN (1, 2)").form.listed == (1, 2)
+    assert strip("INSERT INTO t (a, b) VALUES (1, 'x'), (2, 'y')").form.listed == (2,)
     assert strip("SELECT a FROM t WHERE b = 7 LIMIT 20").limit == 20
     assert strip("SELECT a FROM t LIMIT 40, 20").limit == 20
     assert strip("SELECT a FROM t WHERE id BETWEEN 11 AND 20").span == 10
