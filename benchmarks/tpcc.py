@@ -30,13 +30,19 @@ CARDS = {"new_order": 10, "payment": 10, "order_status": 1, "delivery": 1, "stoc
 Server = MariaDbServer | PostgresServer
 
 
+def start(name: str, directory: Path, port: int | None = None) -> Server:
+    """Start a server of this name."""
+    if name == "mariadb":
+        return MariaDbServer.start(directory=directory, port=port)
+    return PostgresServer.start(directory=directory, port=port)
+
+
 @contextmanager
 def prepared(name: str, warehouses: int) -> Iterator[tuple[Server, EngineTarget, Compiled]]:
     """A server with TPC-C's rows."""
-    kind = {"mariadb": MariaDbServer, "postgres": PostgresServer}[name]
     with (
         tempfile.TemporaryDirectory() as folder,
-        kind.start(directory=Path(folder) / "data") as server,
+        start(name, Path(folder) / "data") as server,
     ):
         target = parse_dsn(server.dsn)
         compiled = load_workload("tpcc").compile(warehouses, {}, target.protocol)
@@ -122,7 +128,7 @@ def killed(tries: int, seconds: float) -> None:
     """Kill the server in mid-run and check the conditions after it has recovered."""
     for name in ("mariadb", "postgres"):
         with prepared(name, 1) as (server, target, compiled):
-            kind, directory, port = type(server), server.directory, server.port
+            directory, port = server.directory, server.port
             broken = 0
             for _ in range(tries):
                 token = plimsoll_engine.CancelToken()
@@ -135,7 +141,7 @@ def killed(tries: int, seconds: float) -> None:
                 server.kill()
                 token.cancel()
                 load.join()
-                server = kind.start(directory=directory, port=port)  # noqa: PLW2901 - the same one again
+                server = start(name, directory, port)  # noqa: PLW2901 - the same one again
                 broken += any(check_conditions(target, compiled).values())
             server.stop()
             click.echo(f"{name}: killed {tries} times, conditions broken after {broken}")

@@ -148,7 +148,7 @@ def test_tpcc_is_refused_on_cassandra_and_compiles_for_both_families() -> None:
     with pytest.raises(WorkloadError, match="no CQL statements"):
         workload.compile(1, {}, "cql")
     for protocol in ("mysql", "postgres"):
-        compiled = workload.compile(2, {}, protocol)  # type: ignore[arg-type]
+        compiled = workload.compile(2, {}, protocol)
         assert len(compiled.tables) == 9
         assert len(compiled.conditions) == 12
         assert compiled.engine.mix == "deck"
