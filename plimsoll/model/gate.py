@@ -81,7 +81,7 @@ def require_whole(state: State) -> None:
     """Refuse a state that was read from a file, and that no measurement gives.
 
     Raises:
-        UsageError: Its turns have different operations or counts, or a count is impossible.
+        UsageError: Turns have different operations or counts, or a count is impossible.
     """
     forms = [{name: set(counts) for name, counts in turn.blocks.items()} for turn in state.turns]
     if any(form != forms[0] for form in forms):

@@ -139,7 +139,7 @@ class RowWritten(Model):
     column: str  # the key's
     bind: int  # index of the key among the statement's binds
     key: Value  # the same as in `binds`, without names of `let`
-    rows: Annotated[int, Field(ge=1)] = 1  # of an INSERT: rows with successive numbers
+    rows: Annotated[int, Field(ge=1)] = 1  # rows with successive numbers that an INSERT writes
 
 
 class Returned(Model):
@@ -162,7 +162,7 @@ class EngineStatement(Model):
     repeat: Annotated[int, Field(ge=1)] = 1
     choose: Value | None = None
     rows_least: Annotated[int, Field(ge=0)] = 0
-    returns: tuple[Returned, ...] = ()  # its first columns
+    returns: tuple[Returned, ...] = ()  # the first columns of the result
     row_written: RowWritten | None = Field(None, exclude=True)
 
 
