@@ -413,8 +413,8 @@ def _second_cells(lines: list[str]) -> list[str]:
 def test_clouds_are_in_json_only_if_they_are_asked_for(run_folder: Path) -> None:
     plain = json.loads(called(run_folder, "--want", "2000", "--json").output)
     assert "clouds" not in plain
-    asked = json.loads(called(run_folder, "--want", "2000", "--clouds", "azure", "--json").output)
-    assert {option["cloud"] for option in asked["clouds"]["machines"]} == {"azure"}
+    asked = json.loads(called(run_folder, "--want", "2000", "--clouds", "google", "--json").output)
+    assert {option["cloud"] for option in asked["clouds"]["machines"]} == {"google"}
     assert all(item["as_of"] for option in asked["clouds"]["machines"] for item in option["items"]
                if item["per_month"] is not None)  # fmt: skip
 
