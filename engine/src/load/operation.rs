@@ -239,7 +239,8 @@ impl Running {
     #[cold]
     fn give_up<W: Wire>(&self, failure: Box<Failure>, tools: &Tools<'_, W>) -> Next {
         let most = tools.program.operations[self.index].max_tries;
-        if self.tries < most && TO_BE_TRIED_AGAIN.contains(&failure.code.as_str()) {
+        // tries are counted where there may be several
+        if most > 1 && self.tries < most && TO_BE_TRIED_AGAIN.contains(&failure.code.as_str()) {
             return Next::Again(failure);
         }
         Next::Failed(failure)
