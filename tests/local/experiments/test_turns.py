@@ -3,6 +3,8 @@
 from itertools import pairwise
 from pathlib import Path
 
+import pytest
+
 from plimsoll.local.experiment_runner import LocalExperiment
 from plimsoll.local.twin import LocalTwin
 from plimsoll.model.request.experiment import Experiment
@@ -28,6 +30,7 @@ def two_volumes() -> Experiment:
     return Experiment.model_validate(value)
 
 
+@pytest.mark.whole  # `make test` has the pairs of a toggle
 def test_steps_of_both_alternate_and_make_pairs(
     run_twin: LocalTwin,
     tmp_path: Path,

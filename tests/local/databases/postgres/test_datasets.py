@@ -16,7 +16,11 @@ from plimsoll.model.request.dsn import parse_dsn
 from plimsoll.workload import Compiled, list_builtin_names, load_workload, parse_workload
 from tests.local.load.driving import drive
 
-RECORDS = {"batch": 2000, "pgbench": 1, "ycsb": 500, "sysbench": 1000, "billing": 500}
+RECORDS = {
+    "batch": 2000, "pgbench": 1, "ycsb": 500, "sysbench": 1000, "billing": 500, "tpcc": 1,
+}  # fmt: skip
+# whose smallest dataset has half a million rows
+LARGE = {"tpcc"}
 
 
 @pytest.fixture
@@ -44,7 +48,13 @@ def stripped(row: tuple[object, ...]) -> tuple[object, ...]:
     return tuple(value.rstrip() if isinstance(value, str) else value for value in row)
 
 
-@pytest.mark.parametrize("name", list_builtin_names())
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.whole if name in LARGE else ())
+        for name in list_builtin_names()
+    ],
+)
 def test_the_server_counts_each_statement_that_the_clients_sent(
     target: EngineTarget, name: str
 ) -> None:
