@@ -253,18 +253,21 @@ def shares(before: CpuTimes | None, after: CpuTimes | None) -> CpuShares | None:
     """Return the shares of the time between two readings; None if a reading is missing.
 
     The kernel counts the machine's time in ticks but that of processes in microseconds. Within a
-    second the two may differ by some percent, so that `others` can be negative.
+    second the two may differ by some percent, so that others' time can be negative. And it can be
+    more than was used: a process whose parent has ended leaves the run's tree with all that it ever
+    used. So it is 0 at least, and all that was used at most.
     """
     if before is None or after is None or after.total <= before.total:
         return None
     total = after.total - before.total
+    stolen, idle = (after.stolen - before.stolen) / total, (after.idle - before.idle) / total
     server = None
     if before.server is not None and after.server is not None:
         server = (after.server - before.server) / total
     return CpuShares(
-        stolen=(after.stolen - before.stolen) / total,
-        idle=(after.idle - before.idle) / total,
-        others=max(0.0, (after.others - before.others) / total),
+        stolen=stolen,
+        idle=idle,
+        others=min(max(0.0, (after.others - before.others) / total), max(0.0, 1 - stolen - idle)),
         server=server,
         length_s=after.at_s - before.at_s,
     )

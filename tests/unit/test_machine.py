@@ -152,6 +152,22 @@ def test_a_process_that_ended_leaves_its_parent_only_what_it_used_meanwhile(
     assert load.busiest == ("make 30 %", "sed 15 %")
 
 
+@pytest.mark.parametrize(
+    ("run", "others", "share"),
+    [(150, 130, 0.15), (100, 90, 0.0), (20, 450, 0.7)],
+    ids=["as it was", "ticks", "a process left the run"],
+)
+def test_others_used_between_nothing_and_all_that_was_used(
+    run: int, others: int, share: float
+) -> None:
+    """Of 200 ticks 40 were idle and 20 stolen. The run had 100, others had 100."""
+    before = CpuTimes(total=1000, stolen=10, idle=500, others=100, run=100, server=None, at_s=0)
+    after = CpuTimes(total=1200, stolen=30, idle=540, others=others, run=run, server=None, at_s=2)
+    seen = shares(before, after)
+    assert seen is not None
+    assert seen.others == pytest.approx(share)
+
+
 def test_a_run_whose_processes_are_not_visible_has_no_others(
     proc: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
