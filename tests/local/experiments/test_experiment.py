@@ -63,6 +63,7 @@ def most_at_once(runs: list[Moments]) -> int:
     return max(sum(begin <= at < end for begin, end in spans) for at, _ in spans)
 
 
+@pytest.mark.whole  # a search for the boundary runs cells as well
 def test_cells_that_fail_are_told_and_the_matrix_goes_on(
     run_twin: LocalTwin, tmp_path: Path
 ) -> None:

@@ -2,6 +2,8 @@
 
 import time
 
+import pytest
+
 from plimsoll.aws.run_files import client_path
 from plimsoll.model.run.fleet import ClientResult
 from plimsoll.model.run.results import RunResult
@@ -40,6 +42,7 @@ def test_a_step_whose_client_stood_still_for_its_window_is_done_again(bench: Ben
     assert void.startswith(f"no operation was answered in the window of step {step}: ")
 
 
+@pytest.mark.whole  # one that stood still is done again as well
 def test_a_step_for_which_all_clients_come_too_late_is_done_again(bench: Bench) -> None:
     run = bench.start(tiny("late"), hold=["load-client-0"])
     hold_until_the_end(bench.gate("load-client-0", run), run, step=1)
@@ -48,6 +51,7 @@ def test_a_step_for_which_all_clients_come_too_late_is_done_again(bench: Bench) 
     assert "after the barrier, when half of the window was over" in void
 
 
+@pytest.mark.whole
 def test_the_client_that_warms_the_caches_begins_when_it_comes(bench: Bench) -> None:
     long = 5  # longer than a machine stands still between its coming and its first statement
     run = bench.start(tiny("warms", prepare__warm_s=long), hold=["load-client-0"])
