@@ -13,8 +13,10 @@ The end of standard input ends everything.
 
 import ast
 import ctypes
+import errno
 import gc
 import importlib
+import io
 import json
 import os
 import select
@@ -155,6 +157,19 @@ class Nursery:
             say({"exited": sandbox, "status": os.waitstatus_to_exitcode(status)})
 
 
+class LogFile(io.FileIO):
+    """A function's log, which loses what a full disk has no room for: the function goes on."""
+
+    def write(self, data: Any, /) -> int:
+        """Write bytes, or say that they were written."""
+        try:
+            return super().write(data)
+        except OSError as failed:
+            if failed.errno != errno.ENOSPC:
+                raise
+            return len(data)
+
+
 def become_sandbox(nursery: int, command: dict[str, Any]) -> NoReturn:
     """Turn a fresh fork into one function's runtime; never returns."""
     code = 1
@@ -172,8 +187,10 @@ def become_sandbox(nursery: int, command: dict[str, Any]) -> NoReturn:
         os.environ.update(command["environment"])
         os.chdir(command["task_root"])
         sys.path.insert(0, command["task_root"])
-        sys.stdout = os.fdopen(1, "w", buffering=1)
-        sys.stderr = os.fdopen(2, "w", buffering=1)
+        sys.stdout, sys.stderr = (
+            io.TextIOWrapper(io.BufferedWriter(LogFile(number, "w")), line_buffering=True)
+            for number in (1, 2)
+        )
         # after the fork: awslambdaric reads its environment when it is imported
         from plimsoll.local.lambdas.runtime import serve_invocations  # noqa: PLC0415
 

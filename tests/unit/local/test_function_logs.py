@@ -2,8 +2,11 @@
 
 from pathlib import Path
 
+import pytest
+
 from plimsoll.local.lambdas.invocation import Answer, Invocation
 from plimsoll.local.lambdas.logs import FunctionLogs
+from plimsoll.local.lambdas.nursery import LogFile
 
 
 def test_each_start_and_end_is_a_line(tmp_path: Path) -> None:
@@ -21,3 +24,17 @@ def test_a_full_disk_costs_a_line_and_not_the_invocation(tmp_path: Path) -> None
     logs = FunctionLogs(tmp_path / "logs")
     logs.file("load-client").symlink_to("/dev/full")
     logs.log_start("load-client", Invocation("arn", b"{}", 1.0), 0)
+
+
+def test_a_log_without_room_loses_its_line_and_fails_no_function() -> None:
+    with LogFile("/dev/full", "w") as log:
+        assert log.write(b"what was said") == 13
+
+
+def test_another_error_of_a_log_is_told(tmp_path: Path) -> None:
+    (tmp_path / "log").touch()
+    with (
+        LogFile(tmp_path / "log", "r") as log,
+        pytest.raises(OSError, match="not open for writing"),
+    ):
+        log.write(b"what was said")
