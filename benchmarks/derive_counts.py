@@ -53,8 +53,8 @@ class Server:
     """A server that logs what it is told to.
 
     Attributes:
-        dsn: Of its database.
-        log: Its log.
+        dsn: The address of a database on it, with the password.
+        log: The file to which it logs.
         create: Creates a database.
         open_session: Opens a session that is logged; gives what sends a statement.
         log_all: Switches the log of all new sessions.

@@ -41,7 +41,7 @@ from plimsoll.requests.experiment_file import read_file
 from plimsoll.volumes import EmulatedVolume, VolumeSettings
 
 ROOT = Path(__file__).resolve().parents[1]
-MEMORY_BYTES = 2**28  # of no effect where a scenario sets the buffer pool
+MEMORY_BYTES = 2**28  # from which the buffer pool follows, unless a scenario sets it
 EVERY_S = 0.5
 SPAN_S = 30  # the slowest such span of a load is told
 OPEN_CONNECTIONS = 64
@@ -67,9 +67,9 @@ class Database:
     """A fresh database that is watched.
 
     Attributes:
-        dsn: Its address, with the password.
-        workload: The name of its workload.
-        records: The number of records of its workload.
+        dsn: The address of the database, with the password.
+        workload: The name of the workload that is prepared on it.
+        records: The number of records of that workload.
         debts: The readings since the present load began.
     """
 

@@ -44,7 +44,7 @@ from plimsoll.workflow.listing import summarize_record
 from plimsoll.workflow.past import rebuild_record
 from plimsoll.workload import Compiled
 
-if TYPE_CHECKING:  # of an extra, which only the page needs
+if TYPE_CHECKING:  # only the page needs this package, which an extra brings
     from werkzeug.wrappers import Request as HttpRequest
 
 # The page of a search: the same documents as for a run, but from memory.

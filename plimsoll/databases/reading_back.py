@@ -37,7 +37,9 @@ BEYOND = 2**30
 TRIES = 3
 PAUSE_S = 0.2
 LONGEST_S = 10.0
-READS_MOST = TRIES * (2 * ROWS + 2 * ROWS + LOOKED_UP + ROWS)  # by a second session
+# SELECTs of the second session for all tries: updates and inserts are read before and after, rows
+# to delete are looked up and the deleted ones read again
+READS_MOST = TRIES * (2 * ROWS + 2 * ROWS + LOOKED_UP + ROWS)
 
 _INSERTS = re.compile(r"\s*(INSERT|REPLACE)\b", re.IGNORECASE)
 

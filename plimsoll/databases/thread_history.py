@@ -14,7 +14,8 @@ from itertools import groupby, pairwise
 
 from plimsoll.databases.counted_statements import HistoryEvent
 
-Kind = tuple[tuple[str, int], ...]  # of transactions: its statements with their repetitions
+# What transactions of one kind have in common: their statements, each with its repetitions
+Kind = tuple[tuple[str, int], ...]
 # Share of the COMMITs beyond the transactions seen whole that is taken for longer ones
 LONGER_LEAST = 0.2
 WHOLE_LEAST = 10  # transactions seen whole, to say what transactions there are

@@ -74,7 +74,7 @@ class State(Model):
     turns: tuple[Turn, ...]
 
 
-COUNT_MOST = 1e15  # of one operation: more than a server does in a day
+COUNT_MOST = 1e15  # no operation counts more: a server does less in a day
 
 
 def require_whole(state: State) -> None:

@@ -58,7 +58,7 @@ fn call(function: Function, of: &[Expression], drawing: &mut Drawing) -> i64 {
         Function::And => truth(at(0) != 0 && at(1) != 0),
         Function::Or => truth(at(0) != 0 || at(1) != 0),
         Function::Not => truth(at(0) == 0),
-        Function::IsNull => 0, // of a whole number: `Expression::IsNull` is that of a variable
+        Function::IsNull => 0, // a number never is; `Expression::IsNull` asks of a variable
         Function::If => {
             let chosen = if at(0) != 0 { 1 } else { 2 };
             at(chosen)

@@ -173,9 +173,9 @@ pub enum Function {
     Random,
     /// YCSB's hash of a whole number.
     Hash,
-    /// The bit of a number at a place, counted from 1.
+    /// The bit of the first number at the place that the second names, from 1.
     Bit,
-    /// So many bits, each of which is set with a chance of one in so many.
+    /// Random bits: how many there are, and that one in how many is set.
     Bits,
 }
 

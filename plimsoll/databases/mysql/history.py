@@ -10,7 +10,7 @@ from plimsoll.databases.counted_statements import HistoryEvent
 from plimsoll.databases.mysql.session import Connection, execute
 from plimsoll.errors import PlimsollError
 
-EVENTS_MOST = 2000  # of one reading; an answer may have 1 MiB
+EVENTS_MOST = 2000  # that one query reads, so that its answer stays below 1 MiB
 TABLES = ("events_statements_history_long", "events_statements_history")
 _CONSUMERS = """
 SELECT NAME FROM performance_schema.setup_consumers

@@ -26,8 +26,8 @@ Function = Literal[
     "if",  # the second if the first is not 0, else the third
     "random",  # drawn between two numbers, both included
     "hash",  # YCSB's
-    "bit",  # of a number, at a place from 1 on
-    "bits",  # so many, each of which is set with a chance of one in so many
+    "bit",  # the bit of the first number at the place that the second names, from 1
+    "bits",  # random bits: how many there are, and that one in how many is set
 ]
 
 
