@@ -8,6 +8,7 @@ statement (`SET timestamp`).
 
 import re
 from datetime import UTC, datetime
+from functools import lru_cache
 
 from plimsoll.workload.logs.facts import LogFacts
 from plimsoll.workload.logs.fold import SESSIONS_MOST, Event, Fold
@@ -211,22 +212,12 @@ class _GeneralLog:
         self._event = None
 
 
-_last_time: tuple[str, float | None] = ("", None)
-
-
+@lru_cache(maxsize=1)  # many lines have the same second
 def parse_time(text: str) -> float | None:
     """Return the seconds since 1970 of a time, in UTC unless it says otherwise; None if it is none.
 
     The servers write `2026-11-27T10:00:00.123456Z` (MySQL) or `261127 10:00:00` (MariaDB).
     """
-    global _last_time  # noqa: PLW0603 - of many lines with the same second, one is read
-    if text == _last_time[0]:
-        return _last_time[1]
-    _last_time = text, _parse_time(text)
-    return _last_time[1]
-
-
-def _parse_time(text: str) -> float | None:
     try:
         if found := _MARIADB_TIME.fullmatch(text.strip()):
             year, month, day, hour, minute, second = map(int, found.groups())
