@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 
 from plimsoll.model.run.results import RunResult
-from tests.local.workflow.conftest import Bench, tiny
+from tests.local.workflow.conftest import ANSWERED, Bench, tiny
 
 SLOW_IS_FINE: dict[str, Any] = {
-    "confirmation": None,
-    "audits_off": ["undisturbed"],
-    "limits_us": {"read": 2e7},
+    **ANSWERED,
+    "limits__confirmation": None,
+    "limits__limits_us": {"read": 2e7},
 }
 
 
@@ -21,7 +21,7 @@ def searched(bench: Bench, name: str, clients: list[int]) -> RunResult:
         target__parameters={"max_connections": 10},
         workload__name="ycsb-c",  # seconds of writes may be what a log lends
         search={"strategy": "steps", "clients": clients, "connections_per_client": 4},
-        limits=SLOW_IS_FINE,
+        **SLOW_IS_FINE,
     )
     _, result = bench.succeed(bench.start(request))
     assert result.capacity is not None
