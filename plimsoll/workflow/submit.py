@@ -35,7 +35,7 @@ from plimsoll.teams.registry import find_team
 from plimsoll.teams.room import Ask, Room, compute_ask
 from plimsoll.workflow.endpoint import find_endpoint_addresses
 
-STARTED_WITHIN = timedelta(minutes=1)  # callers of `submit` have no more time than that
+STARTED_WITHIN = timedelta(minutes=2)  # callers of `submit_run` have no more time than that
 
 
 def name_run(team: str, idempotency_key: str | None) -> str:
@@ -77,6 +77,7 @@ def submit_run(
         run_id=run_id,
         idempotency_key=idempotency_key,
         begins_within=STARTED_WITHIN,
+        in_drain=False,
     )
     try:
         start_execution(settings.run_machine_arn, run_id)
@@ -97,6 +98,7 @@ def record_request(
     turn: Turn | None = None,
     restores: Restored | None = None,
     prepares_until: datetime | None = None,
+    in_drain: bool = True,
 ) -> bool:
     """Record a run whose workflow something else starts under the run's id.
 
@@ -112,6 +114,8 @@ def record_request(
         restores: The prepared snapshot from which its target is made; None if it loads its dataset.
         prepares_until: The time at which the snapshot that it prepares is deleted; None if the run
             measures.
+        in_drain: Whether it may begin while the deployment is drained: what is part of an
+            experiment in progress may.
 
     Returns:
         False if the run was recorded before.
@@ -119,6 +123,7 @@ def record_request(
     Raises:
         UsageError: See `submit_run`.
         LimitReachedError: A limit of the team leaves no room for it.
+        DrainingError: See `submit_run`.
     """
     request = checked.request
     if settings.on_one_machine:
@@ -152,7 +157,8 @@ def record_request(
         restores=restores,
         prepares_until=prepares_until,
     )
-    created = _create_with_share(settings, record, compute_ask(request, quoted), begins_within)
+    ask = compute_ask(request, quoted)
+    created = _create_with_share(settings, record, ask, begins_within, in_drain=in_drain)
     if not created:
         _require_same(settings, run_id, digest, idempotency_key)
     try:
@@ -205,7 +211,12 @@ def _quote_allowed(settings: SubmitSettings, checked: CheckedRequest, given: Giv
 
 
 def _create_with_share(
-    settings: SubmitSettings, record: RunRecord, ask: Ask, begins_within: timedelta
+    settings: SubmitSettings,
+    record: RunRecord,
+    ask: Ask,
+    begins_within: timedelta,
+    *,
+    in_drain: bool,
 ) -> bool:
     """Record a run together with its share of the limits, in one transaction.
 
@@ -223,6 +234,7 @@ def _create_with_share(
         at=record.submitted_at,
         begins_within=begins_within,
         together_with=records.put_if_new(record),
+        in_drain=in_drain,
     )
     try:
         return acquire() or records.create(record)
