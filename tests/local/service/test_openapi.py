@@ -30,8 +30,13 @@ def _unsigned() -> dict[str, Any]:
 
 UNSIGNED = _unsigned()
 # 2,300 to 2,900 requests, most of them variants of a run's body. `make test` sends those of an
-# experiment's.
-WHOLE = {("post", "/runs"), ("post", "/quotes"), ("put", "/schedules/{name}")}
+# experiment's, to `/experiments`.
+WHOLE = {
+    ("post", "/runs"),
+    ("post", "/quotes"),
+    ("post", "/quotes/experiments"),
+    ("put", "/schedules/{name}"),
+}
 OPERATIONS = [
     pytest.param(method, path, marks=pytest.mark.whole if (method, path) in WHOLE else ())
     for path, methods in UNSIGNED["paths"].items()
