@@ -5,7 +5,6 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-import cfnlint  # type: ignore[import-untyped]  # it has no types
 import pytest
 
 from plimsoll.model.deployment.functions import FUNCTIONS, OF_DEPLOYMENT
@@ -279,6 +278,8 @@ def test_only_tagged_instances_can_be_made_and_ended(templates: dict[str, Templa
 
 def _handlers() -> dict[str, dict[str, Any]]:
     """What CloudFormation's own resource handlers call, by resource type (cfn-lint's copy)."""
+    import cfnlint  # type: ignore[import-untyped]  # it has no types
+
     folder = Path(cfnlint.__file__).parent / "data" / "schemas" / "resources"
     found = {}
     for path in folder.glob("*.json"):
