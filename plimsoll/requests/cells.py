@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from plimsoll.complaints import Complaint
-from plimsoll.errors import UsageError
+from plimsoll.errors import LimitReachedError, UsageError
 from plimsoll.model.request.experiment import (
     Cell,
     Experiment,
@@ -47,6 +47,7 @@ class CheckedExperiment:
 
         Raises:
             UsageError: A call failed; each complaint names where the field was written.
+            LimitReachedError: The same, of the first call that failed so.
         """
         return _apply_to_cells(self.experiment, self.cells, self.requests, make)
 
@@ -132,6 +133,8 @@ def _apply_to_cells(
         except UsageError as error:
             for complaint in error.complaints:
                 complaints[_place_complaint(experiment, cell.variants, complaint)] = None
+        except LimitReachedError as error:
+            raise error.move(partial(_place_complaint, experiment, cell.variants)) from None
     if complaints:
         raise UsageError(*complaints)
     return tuple(made)

@@ -172,29 +172,83 @@ def record_request(
     return created
 
 
-def quote_possible_run(settings: SubmitSettings, checked: CheckedRequest) -> Quote:
+def quote_possible_run(
+    settings: SubmitSettings,
+    checked: CheckedRequest,
+    *,
+    given: Given | None = None,
+    ask: AskRds = resolve_rds_version,
+) -> Quote:
     """Quote a run, and refuse one that this deployment would refuse at any time.
 
     A run without a known price is quoted without a sum, even if the team has limits in dollars. One
     machine quotes what a run would take on AWS, also for a target that it cannot stand in for.
+
+    Args:
+        settings: The deployment's settings.
+        checked: The run's request.
+        given: Where its dataset comes from; None if the request says it.
+        ask: The function that asks RDS for a version.
 
     Raises:
         UsageError: See `submit_run`.
         LimitReachedError: A limit of the team never leaves room for it.
     """
     request = checked.request
-    quoted = _quote_allowed(settings, checked, find_dataset_source(request))
+    quoted = _quote_allowed(settings, checked, given or find_dataset_source(request), ask=ask)
     divide_budget(request, quoted)
-    team = find_team(settings, request.team)
-    if team is not None:
-        ask = compute_ask(request, quoted)
-        if ask.usd_most is None:  # the quote itself names the prices that a limit in dollars needs
-            ask = ask.model_copy(update={"usd_most": 0.0})
-        Room(request.team, team).require_possible(ask)
+    needed = compute_ask(request, quoted)
+    unpriced = needed.model_copy(update={"usd_most": needed.usd_most or 0.0})
+    _require_possible_ask(settings, request, unpriced)
+    try:
+        _require_possible_ask(settings, request, needed)
+    except LimitReachedError as error:
+        return quoted.model_copy(
+            update={"notes": (*quoted.notes, f"It would be refused: {error}.")}
+        )
     return quoted
 
 
-def _quote_allowed(settings: SubmitSettings, checked: CheckedRequest, given: Given) -> Quote:
+def require_possible_run(
+    settings: SubmitSettings,
+    checked: CheckedRequest,
+    *,
+    given: Given | None = None,
+    ask: AskRds = resolve_rds_version,
+) -> None:
+    """Refuse a run that this deployment would refuse at any time.
+
+    Args:
+        settings: The deployment's settings.
+        checked: The run's request.
+        given: Where its dataset comes from; None if the request says it.
+        ask: The function that asks RDS for a version.
+
+    Raises:
+        UsageError: See `submit_run`.
+        LimitReachedError: A limit of the team never leaves room for it.
+    """
+    request = checked.request
+    if settings.on_one_machine:
+        require_stand_in(request)
+    quoted = _quote_allowed(settings, checked, given or find_dataset_source(request), ask=ask)
+    divide_budget(request, quoted)
+    _require_possible_ask(settings, request, compute_ask(request, quoted))
+
+
+def _require_possible_ask(settings: TeamSettings, request: Request, needed: Ask) -> None:
+    team = find_team(settings, request.team)
+    if team is not None:
+        Room(request.team, team).require_possible(needed)
+
+
+def _quote_allowed(
+    settings: SubmitSettings,
+    checked: CheckedRequest,
+    given: Given,
+    *,
+    ask: AskRds = resolve_rds_version,
+) -> Quote:
     """Quote a run that the deployment allows, whatever room its team's limits leave."""
     request = checked.request
     require_allowed(settings, request)
@@ -205,7 +259,7 @@ def _quote_allowed(settings: SubmitSettings, checked: CheckedRequest, given: Giv
             raise UsageError(Complaint(("team",), problem, request.team, known))
         request.require_nothing_of_one_machine("a run on one machine (--local)")
         require_openable_connections(request)
-    version = resolve_version(settings, request.target)
+    version = resolve_version(settings, request.target, ask=ask)
     prices = override_prices(settings.prices)
     return estimate_quote(checked, prices, database_version=version, given=given)
 
