@@ -64,3 +64,21 @@ def test_a_button_prints_the_page_and_is_not_on_the_paper(page: Page, file: Path
     assert page.title() == "printed"
     page.emulate_media(media="print")
     assert not button.is_visible()
+
+
+def test_on_paper_nothing_reaches_the_edge_that_is_not_painted(page: Page, file: Path) -> None:
+    """A border at the right edge was cut, and a figure parted from its unit in a table."""
+    width_px = round((210 - 2 * 12) / 25.4 * 96)
+    page.set_viewport_size({"width": width_px, "height": 1000})
+    page.emulate_media(media="print")
+    Watched(page, file)
+    edges = page.evaluate(
+        "[...document.querySelectorAll('.answer, figure, .scroll, pre')]"
+        ".map(e => e.getBoundingClientRect().right)"
+    )
+    assert max(edges) <= width_px - 1
+    broken = page.evaluate(
+        """[...document.querySelectorAll('table.steps td, table.audits tbody th')]
+          .filter(e => e.getBoundingClientRect().height > 24).length"""
+    )
+    assert broken == 0
