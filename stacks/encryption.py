@@ -70,7 +70,9 @@ class EncryptionPart(Construct):
         match resource.cfn_resource_type:
             case "AWS::Lambda::Function" if isinstance(resource, lambda_.CfnFunction):
                 return {"KmsKeyArn": key}
-            case "AWS::Logs::LogGroup" | "AWS::SecretsManager::Secret":
+            case (
+                "AWS::Logs::LogGroup" | "AWS::SecretsManager::Secret" | "AWS::Timestream::Database"
+            ):
                 return {"KmsKeyId": key}
             case "AWS::SNS::Topic":
                 return {"KmsMasterKeyId": key}

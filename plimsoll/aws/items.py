@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from boto3.dynamodb.types import TypeDeserializer, TypeSerializer
 from pydantic import ValidationError
@@ -14,7 +14,12 @@ from plimsoll.errors import UnreadableRecordError
 from plimsoll.model.base import Model
 from plimsoll.model.run.run_record import RunState
 
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
+
 Read = TypeVar("Read")
+ATTEMPTS = 20  # tries of a transaction while others write the same items
+CONDITION_FAILED = "ConditionalCheckFailed"  # code of a write whose condition does not hold
 
 
 def read_item(what: str, read: Callable[[], Read]) -> Read:
@@ -146,3 +151,18 @@ def set_attributes(
     except client.exceptions.ConditionalCheckFailedException:
         return False
     return True
+
+
+def write_transaction(*writes: "TransactWriteItemTypeDef") -> list[str | None]:
+    """Write all items in one transaction.
+
+    Returns one failure code per write, None if that write did not fail; empty if all were written.
+    A concurrent write to one of the items is a failure too.
+    """
+    client = clients.dynamodb()
+    try:
+        client.transact_write_items(TransactItems=writes)
+    except client.exceptions.TransactionCanceledException as error:
+        reasons = error.response["CancellationReasons"]
+        return [None if each["Code"] == "None" else each["Code"] for each in reasons]
+    return []
