@@ -97,8 +97,12 @@ def command(
 
 def _print_comparison(comparison: Comparison, decision: Matrix | None) -> None:
     from plimsoll.report import compare_page
+    from plimsoll.report.comparing.fresh_targets import fresh_table
 
     print_report_table(compare_page.runs_table(comparison))
+    if (fresh := fresh_table(comparison.fresh)) is not None:
+        click.echo("\nOver fresh targets")
+        print_report_table(fresh)
     if (loads := compare_page.loads_table(comparison)) is not None:
         click.echo("\nLatency at equal load")
         print_report_table(loads)

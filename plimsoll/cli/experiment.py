@@ -120,10 +120,20 @@ def print_experiment(result: ExperimentResult, *, as_json: bool) -> None:
 
 
 def _print_decision(result: ExperimentResult) -> None:
-    from plimsoll.report.experiment.page import boundary_table, describe_boundary, matrix_table
+    from plimsoll.report.comparing.fresh_targets import fresh_table
+    from plimsoll.report.experiment.page import (
+        boundary_table,
+        describe_boundary,
+        describe_fresh_basis,
+        matrix_table,
+    )
 
     if result.boundary is None:
         print_report_table(matrix_table(result))
+        if (fresh := fresh_table(result.fresh)) is not None:
+            click.echo("\nOver fresh targets")
+            print_report_table(fresh)
+            click.echo(describe_fresh_basis(result))
         return
     print_report_table(boundary_table(result.boundary))
     for line in describe_boundary(result.boundary):

@@ -19,7 +19,7 @@ from plimsoll.experiments.turns import find_turn
 from plimsoll.fleet.failures import extract_cause
 from plimsoll.model.deployment.function_settings import PricedSettings, RunSettings
 from plimsoll.model.request.boundary import Boundary
-from plimsoll.model.request.experiment import Experiment, shuffle_cells
+from plimsoll.model.request.experiment import Experiment, draw_order
 from plimsoll.model.run.experiment_record import (
     DatasetOutcome,
     ExperimentFailure,
@@ -29,7 +29,11 @@ from plimsoll.model.run.experiment_record import (
 from plimsoll.model.run.run_record import RunState
 from plimsoll.model.timings import AWS_TIMINGS, ONE_MACHINE_TIMINGS
 from plimsoll.quoting.prices import override_prices
-from plimsoll.report.experiment.answer import combine_decisions, describe_phase_gains
+from plimsoll.report.experiment.answer import (
+    combine_decisions,
+    describe_fresh,
+    describe_phase_gains,
+)
 from plimsoll.report.experiment.factorials import compute_factorials, gains
 from plimsoll.report.experiment.summary import (
     CellRun,
@@ -37,6 +41,7 @@ from plimsoll.report.experiment.summary import (
     decide_questions,
     layout,
     outcome,
+    summarize_fresh_cells,
 )
 
 WAYS_OUT = {  # outcomes of an execution that could not record its own end
@@ -132,9 +137,10 @@ def build_result(
     outcomes = tuple(outcome(cell) for cell in cells)
     apart_s = _pair_distance_s(experiment, cells, local=record.local)
     decided = () if boundary else decide_questions(rows, apart_s=apart_s)
+    fresh = summarize_fresh_cells(rows)
     laid = () if boundary else compute_factorials(experiment, cells)
     ran = {run.cell.name for run in list_begun(cells)}
-    drawn = [cells[index] for index in shuffle_cells(len(cells), record.seed)]
+    drawn = [cells[index] for index in draw_order(experiment, record.seed)] if cells else []
     assert record.ended_at is not None  # noqa: S101 - the caller has set it
     return ExperimentResult(
         experiment_id=record.experiment_id,
@@ -152,9 +158,12 @@ def build_result(
         questions=tuple(rows),
         datasets=datasets,
         cells=outcomes,
+        fresh=fresh,
         answer=f"{boundary.sentence} {boundary.stopped}"
         if boundary
-        else " ".join([*describe_phase_gains(laid), combine_decisions(decided)]),
+        else " ".join(
+            [*describe_phase_gains(laid), combine_decisions(decided), *describe_fresh(fresh)]
+        ),
         decisions=decided,
         boundary=boundary,
         gains=() if boundary else gains(rows, apart_s=apart_s),

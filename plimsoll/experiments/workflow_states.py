@@ -22,7 +22,7 @@ from plimsoll.model.deployment.function_settings import (
     SubmitSettings,
     TeamSettings,
 )
-from plimsoll.model.request.experiment import Experiment, plan_batches, shuffle_cells
+from plimsoll.model.request.experiment import Experiment, draw_order, plan_batches
 from plimsoll.model.run.run_record import RunState
 from plimsoll.model.timings import AWS_TIMINGS, ONE_MACHINE_TIMINGS
 from plimsoll.requests.cells import expand_cells
@@ -48,7 +48,7 @@ def plan_experiment(settings: TeamSettings, experiment_id: str) -> dict[str, obj
     begun = experiments.change(record, states=(RunState.PENDING,), **changes)
     if not begun:
         require_running(experiments.get(experiment.team, experiment_id))
-    drawn = shuffle_cells(record.cells, record.seed)
+    drawn = draw_order(experiment, record.seed)
     team = find_team(settings, experiment.team)
     asked_at_once = experiment.runs_at_once
     at_once = min(asked_at_once, team.concurrent_runs if team else asked_at_once)

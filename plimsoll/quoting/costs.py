@@ -34,8 +34,14 @@ def usd_per_million(capacity: Capacity | None, usd_per_hour: float | None) -> fl
     """
     if capacity is None or usd_per_hour is None or capacity.bound not in {"=", ">="}:
         return None
-    figure = capacity.max_sustainable_throughput_ops_per_second
-    return usd_per_hour / (figure * 3600 / 1e6) if figure else None
+    return divide_cost(usd_per_hour, capacity.max_sustainable_throughput_ops_per_second)
+
+
+def divide_cost(usd_per_hour: float | None, ops_per_second: float | None) -> float | None:
+    """Return the cost of a million operations in US dollars; None unless both are known."""
+    if usd_per_hour is None or not ops_per_second:
+        return None
+    return usd_per_hour / (ops_per_second * 3600 / 1e6)
 
 
 def estimate_run_cost(

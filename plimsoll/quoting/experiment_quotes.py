@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from plimsoll import words
 from plimsoll.model.aws.prices import HOURS_PER_MONTH, Item, PriceTable
 from plimsoll.model.request.cassandra_target import CassandraTarget
-from plimsoll.model.request.experiment import Experiment, plan_batches, shuffle_cells
+from plimsoll.model.request.experiment import Experiment, draw_order, plan_batches
 from plimsoll.model.request.request import Request
 from plimsoll.model.run.quote import (
     Amounts,
@@ -130,7 +130,7 @@ def quote_experiment(
     )
     at_once = min(experiment.runs_at_once, runs_most or experiment.runs_at_once)
     drawn = (
-        range(len(cells)) if experiment.seed is None else shuffle_cells(len(cells), experiment.seed)
+        range(len(cells)) if experiment.seed is None else draw_order(experiment, experiment.seed)
     )
     planned = plan_batches(experiment, drawn)
     runs_s = _add_batches_s([of_cell.time_s for of_cell in quotes], planned, at_once)

@@ -9,6 +9,7 @@ from plimsoll.model.run.results import RunResult
 from plimsoll.report.charts import overlay
 from plimsoll.report.charts.rows import Curve, collect_curve
 from plimsoll.report.comparing.comparing import Comparison, EqualLoad, RunLine, question_key
+from plimsoll.report.comparing.fresh_targets import FRESH_NOTE, fresh_table
 from plimsoll.report.comparing.ratios import Ratio
 from plimsoll.report.experiment.choice import Matrix, name_questions
 from plimsoll.report.page import fill_template
@@ -50,6 +51,8 @@ def render_comparison(
         comparison=comparison,
         groups=groups,
         runs=runs_table(comparison),
+        fresh=fresh_table(comparison.fresh),
+        fresh_note=FRESH_NOTE,
         loads=loads_table(comparison),
         differing=_differences_table(comparison),
         decision=decision and _matrix_table(decision),

@@ -20,6 +20,7 @@ from plimsoll.model.base import Model
 from plimsoll.model.judging.capacity import Bound, Capacity, JudgedStep
 from plimsoll.model.judging.steps import Statistic
 from plimsoll.model.request.endpoint_target import EndpointTarget
+from plimsoll.model.request.experiment import FRESH_TARGET
 from plimsoll.model.request.rds_target import AuroraTarget
 from plimsoll.model.run.results import RunResult
 from plimsoll.report.charts.rows import by_load
@@ -214,7 +215,7 @@ def describe_ratio(published: PublishedRatio, results: Sequence[RunResult]) -> I
 
 def _variants(result: RunResult) -> list[str]:
     tags: Mapping[str, str] = result.request.tags
-    return [value for key, value in tags.items() if key != "experiment"]
+    return [value for key, value in tags.items() if key not in {"experiment", FRESH_TARGET}]
 
 
 def _has_variant(result: RunResult, names: Sequence[str]) -> bool:

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import product
 from typing import Any, TypeVar
 
 from plimsoll.complaints import Complaint
@@ -15,6 +16,8 @@ from plimsoll.model.request.experiment import (
     combinations,
     find_origin,
     find_partner,
+    list_fresh_targets,
+    name_cell,
 )
 from plimsoll.model.request.request import Request
 from plimsoll.model.request.search_request import StepsSearch
@@ -83,17 +86,25 @@ def expand_cells(experiment: Experiment) -> tuple[Cell, ...]:
     """
     cells: list[Cell] = []
     complaints: dict[Complaint, None] = {}
-    for index, variants in enumerate(combinations(experiment)):
+    runs = product(combinations(experiment), list_fresh_targets(experiment))
+    for index, (variants, fresh) in enumerate(runs):
         try:
-            request = validate(Request, cell_request(experiment, variants))
+            request = validate(Request, cell_request(experiment, variants, fresh))
         except UsageError as error:
             for complaint in error.complaints:
-                complaints[_place_complaint(experiment, variants, complaint)] = None
+                placed = _place_complaint(experiment, variants, complaint, fresh)
+                complaints[placed] = None
         else:
             if find_partner(experiment, variants) is not None:
                 _require_one_load(request, complaints)
-            name = "-".join(variants.values())
-            cells.append(Cell(index=index, name=name, variants=variants, request=request))
+            if fresh is not None and not request.target.provisioned:
+                problem = "needs targets that are created; an existing database is never fresh"
+                complaints[Complaint(("repeat",), problem)] = None
+            name = name_cell(variants, fresh)
+            cell = Cell(
+                index=index, name=name, variants=variants, request=request, fresh_target=fresh
+            )
+            cells.append(cell)
     if complaints:
         raise UsageError(*complaints)
     _refuse_twins(cells)
@@ -132,21 +143,28 @@ def _apply_to_cells(
             made.append(make(request))
         except UsageError as error:
             for complaint in error.complaints:
-                complaints[_place_complaint(experiment, cell.variants, complaint)] = None
+                placed = _place_complaint(experiment, cell.variants, complaint, cell.fresh_target)
+                complaints[placed] = None
         except LimitReachedError as error:
-            raise error.move(partial(_place_complaint, experiment, cell.variants)) from None
+            place = partial(
+                _place_complaint, experiment, cell.variants, fresh_target=cell.fresh_target
+            )
+            raise error.move(place) from None
     if complaints:
         raise UsageError(*complaints)
     return tuple(made)
 
 
 def _place_complaint(
-    experiment: Experiment, variants: Mapping[str, str], complaint: Complaint
+    experiment: Experiment,
+    variants: Mapping[str, str],
+    complaint: Complaint,
+    fresh_target: int | None,
 ) -> Complaint:
     """Return a complaint with the place in the experiment where the field was written."""
     if complaint.path[:1] == ("name",):
-        joined = "-".join(variants.values())
-        problem = f"the variants' names make the run {joined!r}: {complaint.problem}"
+        name = name_cell(variants, fresh_target)
+        problem = f"the variants' names make the run {name!r}: {complaint.problem}"
         return Complaint(("axes",), problem)
     return replace(complaint, path=find_origin(experiment, variants, complaint.path))
 
@@ -155,11 +173,11 @@ def _refuse_twins(cells: list[Cell]) -> None:
     seen: dict[str, Cell] = {}
     for cell in cells:
         asked = json.dumps(_dump_measured(cell.request), sort_keys=True)
-        if asked in seen:
+        if asked in seen and seen[asked].variants != cell.variants:
             names = f"{seen[asked].name} and {cell.name}"
             message = f"the runs {names} would be the same: no field tells them apart"
             raise UsageError(Complaint(("axes",), message))
-        seen[asked] = cell
+        seen.setdefault(asked, cell)
 
 
 def _dump_measured(request: Request) -> dict[str, Any]:

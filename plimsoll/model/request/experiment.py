@@ -28,6 +28,7 @@ from plimsoll.model.request.request import Name, Request
 CELLS_MOST = 200  # the history of one workflow execution must hold them all
 AT_ONCE_MOST = 40  # AWS's limit for an inline Map
 FROM_CELL = ("name", "team", "tags")  # fields of a request that the experiment sets itself
+FRESH_TARGET = "fresh_target"  # tag with the number of a run's fresh target; no axis can have it
 
 Variants = Annotated[dict[Name, Patch], Field(min_length=1, max_length=50)]
 
@@ -42,8 +43,17 @@ class Pairs(Model):
     )
 
 
+class Repeat(Model):
+    """How often each cell is repeated, each time on a target of its own."""
+
+    fresh: Annotated[int, Field(ge=2, le=20)] = Field(
+        description="Number of runs of each cell. Each run has a target that is created, prepared"
+        " and deleted for it alone."
+    )
+
+
 class Experiment(Model):
-    """A matrix of runs: one for each combination of the axes' variants."""
+    """A matrix of runs: one (or `repeat.fresh`) for each combination of the axes' variants."""
 
     name: Name = Field(description="Name of the experiment; need not be unique.")
     description: str = Field("", description="Purpose of the experiment, in your words.")
@@ -88,6 +98,18 @@ class Experiment(Model):
         " step, so that their ratio is computed from pairs. null means no pairs.",
     )
 
+    repeat: Repeat | None = Field(
+        None,
+        description="If set, each cell is run several times, each time on a fresh target, so that"
+        " intervals hold for targets of its kind and not only for one target. null runs each cell"
+        " once.",
+    )
+
+    @property
+    def runs_per_cell(self) -> int:
+        """The number of runs of each combination of variants."""
+        return self.repeat.fresh if self.repeat else 1
+
     @property
     def runs_at_once(self) -> int:
         """The most runs at the same time, including those that alternate."""
@@ -95,10 +117,12 @@ class Experiment(Model):
 
     @model_validator(mode="after")
     def _can_be_laid_out(self) -> Self:
-        count = prod(len(variants) for variants in self.axes.values())
-        if count > CELLS_MOST:
-            sizes = " x ".join(str(len(variants)) for variants in self.axes.values())
-            problem = f"{sizes} = {count} runs are more than {CELLS_MOST}"
+        sizes = [len(variants) for variants in self.axes.values()]
+        if self.repeat is not None:
+            sizes.append(self.repeat.fresh)
+        if prod(sizes) > CELLS_MOST:
+            product_of = " x ".join(map(str, sizes))
+            problem = f"{product_of} = {prod(sizes)} runs are more than {CELLS_MOST}"
             raise UsageError(Complaint(("axes",), problem))
         patches: dict[FieldPath, Patch] = {("request",): self.request} | {
             ("axes", axis, name): patch
@@ -118,6 +142,12 @@ class Experiment(Model):
         self._refuse_two_hands_on_one_field()
         self._require_known_pair()
         self._require_known_search()
+        if self.repeat is not None and self.pairs is not None:
+            problem = (
+                "cannot go with pairs, which compares steps of two targets; repeat compares fresh"
+                " targets"
+            )
+            raise UsageError(Complaint(("repeat",), problem))
         return self
 
     @property
@@ -174,6 +204,7 @@ class Experiment(Model):
             "dataset": (self.dataset, "datasets are prepared before any run, of every volume"),
             "at_once": (self.at_once > 1, "what is run next follows from what was measured"),
             "batch_size": (self.batch_size, "what is run next follows from what was measured"),
+            "repeat": (self.repeat, "predictions are made from one run of a cell"),
         }
         for field, (given, why) in others.items():
             if given is not None and given is not False:
@@ -185,10 +216,13 @@ class Experiment(Model):
 class Cell(Model):
     """One run of an experiment."""
 
-    index: int  # position in the order of the axes, with the last axis varying fastest
-    name: str  # names of its variants, joined
+    # Position in the order of the axes: the last axis varies fastest, or the number of the fresh
+    # target if cells are repeated
+    index: int
+    name: str  # names of its variants, joined; ends in `-r2` for the second fresh target
     variants: dict[str, str]  # {axis: variant}
     request: Request
+    fresh_target: int | None = None  # 1 to `repeat.fresh`; None if the cell is not repeated
 
 
 def combinations(experiment: Experiment) -> list[dict[str, str]]:
@@ -197,7 +231,20 @@ def combinations(experiment: Experiment) -> list[dict[str, str]]:
     return [dict(zip(experiment.axes, chosen, strict=True)) for chosen in product(*names)]
 
 
-def cell_request(experiment: Experiment, variants: Mapping[str, str]) -> dict[str, Any]:
+def list_fresh_targets(experiment: Experiment) -> list[int | None]:
+    """List the numbers of a cell's fresh targets; only None if cells are not repeated."""
+    return [*range(1, experiment.repeat.fresh + 1)] if experiment.repeat else [None]
+
+
+def name_cell(variants: Mapping[str, str], fresh_target: int | None = None) -> str:
+    """Name a run by its variants and the number of its fresh target: `iops-1000-reads-r2`."""
+    joined = "-".join(variants.values())
+    return joined if fresh_target is None else f"{joined}-r{fresh_target}"
+
+
+def cell_request(
+    experiment: Experiment, variants: Mapping[str, str], fresh_target: int | None = None
+) -> dict[str, Any]:
     """Return the request of a cell, not yet validated."""
     value: dict[str, Any] = experiment.request
     for axis, variant in variants.items():
@@ -207,11 +254,10 @@ def cell_request(experiment: Experiment, variants: Mapping[str, str]) -> dict[st
         value = apply_patch(value, {"limits": {"confirmation": repeated}})
     if experiment.want is not None and experiment.want.limits_us is not None:
         value = apply_patch(value, {"limits": {"limits_us": experiment.want.limits_us}})
-    own = {
-        "name": "-".join(variants.values()),
-        "team": experiment.team,
-        "tags": {"experiment": experiment.name, **variants},
-    }
+    tags = {"experiment": experiment.name, **variants}
+    if fresh_target is not None:
+        tags[FRESH_TARGET] = str(fresh_target)
+    own = {"name": name_cell(variants, fresh_target), "team": experiment.team, "tags": tags}
     return {**value, **own}
 
 
@@ -254,6 +300,17 @@ def shuffle_cells(count: int, seed: int) -> tuple[int, ...]:
     return tuple(
         sorted(range(count), key=lambda i: hashlib.sha256(f"{seed}/{i}".encode()).digest())
     )
+
+
+def draw_order(experiment: Experiment, seed: int) -> tuple[int, ...]:
+    """Draw the order in which the cells start.
+
+    Repeated cells start in rounds, each in an order of its own: whenever an experiment is stopped,
+    all cells have about equally many runs, and the runs of a cell are spread over its whole time.
+    """
+    fresh = experiment.runs_per_cell
+    count = fresh * prod(len(variants) for variants in experiment.axes.values())
+    return tuple(sorted(shuffle_cells(count, seed), key=lambda index: index % fresh))
 
 
 def split_batches(cells: Sequence[int], size: int | None) -> list[list[int]]:

@@ -141,6 +141,7 @@ class CellOutcome(Model):
 
     name: str
     variants: dict[str, str]
+    fresh_target: int | None = None  # 1, 2 ... of a repeated cell; None if it is not repeated
     run_id: str
     state: RunState | None  # None if it was never started
     verdict: Verdict | None
@@ -158,6 +159,46 @@ class CellOutcome(Model):
     phases: tuple[PhaseResult, ...] = ()  # phases of its run, before the search
 
 
+class FreshRun(Model):
+    """One run of a repeated cell, on a target of its own."""
+
+    name: str
+    run_id: str
+    figure_ops_per_second: float | None  # to be read with `bound`; None if there is no answer
+    bound: Bound | None
+    no_figure: str | None  # why there is no figure; None if there is one
+
+
+class FreshFigures(Model):
+    """The figures of a cell's runs on fresh targets, and what they say of such targets.
+
+    The intervals cover what a new target changes. They are None with fewer than two figures, if a
+    figure is only a bound, and for equal offered rates whose edges are not known.
+    """
+
+    name: str  # the cell: names of its variants, joined
+    runs: tuple[FreshRun, ...]
+    # The only load that was tried, if the figures are throughput at it; None if they are what the
+    # targets sustain
+    load: str | None
+    # Geometric mean of the known figures; None if there is none, or if some are at least and some
+    # at most what they say
+    mean_ops_per_second: float | None
+    bound: Bound | None  # bound of the mean
+    mean_low_ops_per_second: float | None  # 95 % confidence interval of the mean over targets
+    mean_high_ops_per_second: float | None
+    # 95 % prediction interval for the figure of the next fresh run
+    next_low_ops_per_second: float | None
+    next_high_ops_per_second: float | None
+    method: str | None  # name of the method of both intervals; None if there is none
+    sentence: str
+
+    @property
+    def silent(self) -> tuple[FreshRun, ...]:
+        """The runs without a figure."""
+        return tuple(run for run in self.runs if run.figure_ops_per_second is None)
+
+
 class Gain(Model):
     """What more IOPS brought: the figure of a target / the figure of the one with fewer IOPS."""
 
@@ -173,6 +214,8 @@ class Gain(Model):
     sentence: str
     # Pairs of alternating steps; None if groups of repetitions are compared
     pairs: int | None = None
+    # Figures of fresh targets on the higher and the lower side; None if cells are not repeated
+    fresh_targets: tuple[int, int] | None = None
 
 
 DecisionOutcome = Literal["chosen", "alike", "not told apart", "partial", "only one", "none"]
@@ -197,6 +240,8 @@ class Decision(Model):
     high: float | None = None
     # Pairs of alternating steps; None if groups of repetitions are compared
     pairs: int | None = None
+    # Figures of fresh targets of the best and the second; None if cells are not repeated
+    fresh_targets: tuple[int, int] | None = None
     cannot: tuple[str, ...] = ()  # targets that fail at the lightest load
     unknown: tuple[str, ...] = ()  # targets without an answer
     usd_per_million: float | None = None  # USD per million operations on the recommended target
@@ -223,6 +268,8 @@ class ExperimentResult(Model):
     # Datasets prepared once; empty if each run loaded its own
     datasets: tuple[DatasetOutcome, ...] = ()
     cells: tuple[CellOutcome, ...]
+    # One for each repeated cell, over its runs on fresh targets; empty without `repeat`
+    fresh: tuple[FreshFigures, ...] = ()
     decisions: tuple[Decision, ...]
     gains: tuple[Gain, ...]
     factorials: tuple[Factorial, ...] = ()  # one for each pair of axes with two variants each

@@ -1,7 +1,7 @@
 """Compares runs: capacities, their ratios, latency at equal load, differences in requests. Pure."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -11,9 +11,16 @@ from plimsoll.model.judging.capacity import Bound, Capacity, Interval, Verdict
 from plimsoll.model.judging.steps import Statistic
 from plimsoll.model.request.request import Request
 from plimsoll.model.request.search_request import RampSearch, Search, StepsSearch
+from plimsoll.model.run.experiment_record import FreshFigures, FreshRun
 from plimsoll.model.run.results import RunResult
 from plimsoll.quoting.costs import usd_per_million
 from plimsoll.report.charts.rows import by_load, find_capacity_load
+from plimsoll.report.comparing.fresh_targets import (
+    divide_fresh,
+    fresh_cell_key,
+    name_fresh_cell,
+    summarize_fresh,
+)
 from plimsoll.report.comparing.ratios import Ratio, divide_capacities
 from plimsoll.report.words import AS_IF, hourly_usd, name_limit
 
@@ -169,12 +176,18 @@ class Comparison(Model):
     runs: tuple[RunLine, ...]
     equal_loads: tuple[EqualLoad, ...]
     differences: tuple[Difference, ...]
+    # Runs that an experiment repeated on fresh targets, by cell; empty if there are none
+    fresh: tuple[FreshFigures, ...] = ()
+    # Each cell of `fresh` to the first one with the same question
+    fresh_ratios: tuple[Ratio, ...] = ()
 
 
 def compare_runs(
     results: Sequence[RunResult], usd_per_hour: Sequence[float | None] = ()
 ) -> Comparison:
     """Compare each run with the first one that has the same question.
+
+    Runs that an experiment repeated on fresh targets are compared by cells, not one by one.
 
     Args:
         results: Two or more runs.
@@ -184,20 +197,77 @@ def compare_runs(
     names = name_runs(results)
     prices = list(usd_per_hour) or [hourly_usd(result) for result in results]
     lines = []
+    single = [i for i, result in enumerate(results) if fresh_cell_key(result) is None]
     for index, (name, result, price) in enumerate(zip(names, results, prices, strict=True)):
-        first = next(i for i, r in enumerate(results) if question_key(r) == question_key(result))
+        alike = (i for i in single if question_key(results[i]) == question_key(result))
+        first = next(alike, index)
         ratio = None
-        if first != index:
+        if index in single and first != index:
             ratio = divide_capacities(name, result.capacity, names[first], results[first].capacity)
         lines.append(_line(name, result, price, ratio))
     ratios = [line.ratio.sentence for line in lines if line.ratio is not None]
+    cells = group_fresh_cells(results)
+    fresh = tuple(map(_summarize_cell, cells.keys(), cells.values()))
+    fresh_ratios = tuple(_divide_cells(cells))
+    warnings = _warnings(results, names)
+    if cells and single:
+        named = words.join_names(names[i] for i in single)
+        warnings.append(f"Not compared with cells that were repeated on fresh targets: {named}.")
     return Comparison(
-        sentences=(*ratios, *_describe_pairs(names, results)),
-        warnings=tuple(_warnings(results, names)),
+        sentences=(
+            *ratios,
+            *(ratio.sentence for ratio in fresh_ratios),
+            *(cell.sentence for cell in fresh),
+            *_describe_pairs(names, results),
+        ),
+        warnings=tuple(warnings),
         runs=tuple(lines),
         equal_loads=equal_loads(results),
         differences=differences(results),
+        fresh=fresh,
+        fresh_ratios=fresh_ratios,
     )
+
+
+def group_fresh_cells(results: Sequence[RunResult]) -> dict[str, list[RunResult]]:
+    """Group the runs that an experiment repeated on fresh targets; {name of the cell: its runs}."""
+    by_key: dict[str, list[RunResult]] = {}
+    for result in results:
+        if (key := fresh_cell_key(result)) is not None:
+            by_key.setdefault(key, []).append(result)
+    groups = list(by_key.values())
+    names = [name_fresh_cell(runs[0]) for runs in groups]
+    if len(set(names)) < len(names):  # cells of two experiments
+        names = [f"{runs[0].run_id} and its like" for runs in groups]
+    return dict(zip(names, groups, strict=True))
+
+
+def _summarize_cell(name: str, runs: Sequence[RunResult]) -> FreshFigures:
+    told = []
+    for run in runs:
+        capacity = run.capacity
+        figure = capacity.max_sustainable_throughput_ops_per_second if capacity else None
+        told.append(
+            FreshRun(
+                name=run.name,
+                run_id=run.run_id,
+                figure_ops_per_second=figure,
+                bound=capacity.bound if capacity else None,
+                no_figure=None if figure is not None else _explain_no_figure(run),
+            )
+        )
+    return summarize_fresh(name, told, [run.capacity for run in runs])
+
+
+def _divide_cells(cells: Mapping[str, Sequence[RunResult]]) -> Iterator[Ratio]:
+    """Yield the ratio of each repeated cell to the first one with the same question."""
+    firsts: dict[str, str] = {}
+    for name, runs in cells.items():
+        first = firsts.setdefault(question_key(runs[0]), name)
+        if first != name:
+            a, b = ([run.capacity for run in cells[each]] for each in (name, first))
+            if (ratio := divide_fresh(name, a, first, b)) is not None:
+                yield ratio
 
 
 def _describe_pairs(names: Sequence[str], results: Sequence[RunResult]) -> Iterator[str]:

@@ -50,6 +50,7 @@ class Ratio(Model):
     # Number in each run; None for a bound or a ratio of edges
     repetitions: tuple[int, int] | None = None
     pairs: int | None = None  # number of pairs of steps; None if two groups were compared
+    fresh_targets: tuple[int, int] | None = None  # figures of each side, one for each fresh target
     method: str | None = None
     differs: bool | None = None  # whether the capacities differ; None if not known
     sentence: str
@@ -60,6 +61,18 @@ class Ratio(Model):
         if self.low is None or self.high is None:
             return False
         return self.low >= 1 / WORTH and self.high <= WORTH
+
+
+def name_sample(pairs: int | None, fresh_targets: tuple[int, int] | None) -> str:
+    """Name what an interval is computed from, unless it is repetitions: `, 8 pairs`."""
+    if fresh_targets is not None:
+        mine, theirs = fresh_targets
+        return (
+            f", {words.plural(mine, 'fresh target')} each"
+            if mine == theirs
+            else f", {mine} and {words.plural(theirs, 'fresh target')}"
+        )
+    return f", {words.plural(pairs, 'pair')}" if pairs else ""
 
 
 def list_repetitions(capacity: Capacity) -> list[float]:
@@ -85,7 +98,7 @@ def divide_capacities(of: str, a: Capacity | None, to: str, b: Capacity | None) 
         return None
     load = find_only_load(a, b)
     if load is None and (a.bound != "=" or b.bound != "="):
-        return _bound_ratio(of, to, figure / other, a.bound, b.bound)
+        return divide_bounds(of, to, figure / other, a.bound, b.bound)
     if load is None and a.axis == b.axis == "rate_ops_per_second":
         return _divide_edges(of, a, to, b, figure / other)
     subject = f"{of} sustains" if load is None else f"At {words.load(load, a.axis)}, {of} gives"
@@ -176,19 +189,19 @@ def edges_ratio(a: LoadRange, b: LoadRange) -> tuple[float, float, float]:
     return math.exp(middle), math.exp(middle - margin), math.exp(middle + margin)
 
 
-def find_only_load(a: Capacity, b: Capacity) -> float | None:
-    """Return the one load that both tried, if neither tried another and both passed it.
+def find_only_load(*capacities: Capacity) -> float | None:
+    """Return the one load that all tried, if none tried another and all passed it.
 
     Such runs measure throughput at a load, as reference experiment R2 does. Their capacities are
     only bounds, but at this load their figures are exact.
     """
-    loads = {(c.axis, judged.load) for c in (a, b) for judged in c.steps}
-    if len(loads) != 1 or a.bound != ">=" or b.bound != ">=":
+    loads = {(c.axis, judged.load) for c in capacities for judged in c.steps}
+    if len(loads) != 1 or any(c.bound != ">=" for c in capacities):
         return None
-    return a.steps[0].load
+    return next(load for _, load in loads)
 
 
-def _bound_ratio(of: str, to: str, value: float, mine: Bound, theirs: Bound) -> Ratio | None:
+def divide_bounds(of: str, to: str, value: float, mine: Bound, theirs: Bound) -> Ratio | None:
     """Return a ratio that is itself a bound, because one side is only a bound."""
     at_least = mine in {"=", ">="} and theirs in {"=", "<"}
     at_most = mine in {"=", "<"} and theirs in {"=", ">="}
@@ -211,19 +224,25 @@ def _bound_ratio(of: str, to: str, value: float, mine: Bound, theirs: Bound) -> 
     )
 
 
-def welch_ratio(a: Sequence[float], b: Sequence[float]) -> tuple[float, float, float]:
+def welch_ratio(
+    a: Sequence[float], b: Sequence[float], deviations_least: tuple[float, float] = (0.0, 0.0)
+) -> tuple[float, float, float]:
     """Compute the ratio of two geometric means with its 95 % interval.
 
     Args:
         a: At least two positive values.
         b: At least two positive values, in the same unit.
+        deviations_least: Lower bounds on the standard deviations of their logarithms.
 
     Returns:
         The ratio, and the low and the high end of its interval.
     """
     logs = [[math.log(value) for value in values] for values in (a, b)]
     middle = fmean(logs[0]) - fmean(logs[1])
-    parts = [variance(values) / len(values) for values in logs]
+    parts = [
+        max(variance(values), least**2) / len(values)
+        for values, least in zip(logs, deviations_least, strict=True)
+    ]
     error = math.sqrt(sum(parts))
     if error < 1e-12:
         return math.exp(middle), math.exp(middle), math.exp(middle)

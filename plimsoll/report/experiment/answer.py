@@ -7,7 +7,13 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Literal
 
 from plimsoll import words
-from plimsoll.model.run.experiment_record import Decision, DecisionOutcome, Effect, Factorial
+from plimsoll.model.run.experiment_record import (
+    Decision,
+    DecisionOutcome,
+    Effect,
+    Factorial,
+    FreshFigures,
+)
 from plimsoll.report.experiment.choice import ONE_TARGET
 from plimsoll.report.experiment.factorials import THE_SEARCH, is_no_gain
 from plimsoll.report.phase_tables import ITS_SEARCH
@@ -32,6 +38,15 @@ def combine_decisions(decisions: Sequence[Decision]) -> str:
         return f"{NOTHING_DECIDED}."
     sentence = "; ".join(clauses)
     return f"{sentence[0].upper()}{sentence[1:]}."
+
+
+def describe_fresh(cells: Sequence[FreshFigures]) -> Iterator[str]:
+    """Yield what a single repeated cell gives; for several, what their intervals are over."""
+    if len(cells) == 1:
+        yield f"{cells[0].sentence[0].upper()}{cells[0].sentence[1:]}"
+    elif cells:
+        targets = words.plural(len(cells[0].runs), "fresh target")
+        yield f"Each cell was run on {targets}, and the intervals are over these."
 
 
 def _group_decisions(decisions: Sequence[Decision]) -> list[list[Decision]]:

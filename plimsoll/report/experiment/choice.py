@@ -6,16 +6,22 @@ too noisy). In the latter case the choice among the others is *partial*.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from plimsoll import words
 from plimsoll.model.base import Model
+from plimsoll.model.judging.capacity import Bound, Capacity
 from plimsoll.model.request.descriptions import describe_target
 from plimsoll.model.run.results import RunResult
-from plimsoll.quoting.costs import usd_per_million
+from plimsoll.quoting.costs import divide_cost
 from plimsoll.report.comparing.comparing import name_runs, question_key, reduce_search, target_key
-from plimsoll.report.comparing.ratios import Ratio, divide_figures
+from plimsoll.report.comparing.fresh_targets import (
+    divide_fresh,
+    fresh_cell_key,
+    sample_fresh,
+)
+from plimsoll.report.comparing.ratios import Ratio, divide_figures, name_sample
 from plimsoll.report.words import hourly_usd
 
 ChoiceOutcome = Literal[
@@ -27,8 +33,51 @@ ChoiceOutcome = Literal[
     "none",  # no target has a figure
 ]
 ONE_TARGET = "the target"  # label if no axis changes the target
-# A result for each target, with its price per hour in dollars; None if there is no such run.
-Candidates = Sequence[tuple[RunResult, float | None] | None]
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A target's runs for one question.
+
+    Attributes:
+        results: The result of each run; None for a run without one. One run, unless `fresh`.
+        usd_per_hour: The target's price per hour in dollars; None if it is not known.
+        fresh: Whether each run had a fresh target, so that their figures are compared, and not
+            repetitions within a run.
+    """
+
+    results: tuple[RunResult | None, ...]
+    usd_per_hour: float | None
+    fresh: bool = False
+
+    @property
+    def capacities(self) -> tuple[Capacity | None, ...]:
+        """The capacity that each run found; None if it has none."""
+        return tuple(result.capacity if result else None for result in self.results)
+
+    @property
+    def bound(self) -> Bound | None:
+        """The bound of its figure, or of the mean of its figures; None if there is none."""
+        if self.fresh:
+            return sample_fresh(self.capacities).bound
+        capacity = self.capacities[0]
+        return capacity.bound if capacity else None
+
+    @property
+    def figure(self) -> float | None:
+        """What the target sustains, in ops/s; None if that is only an upper bound."""
+        if self.bound not in {"=", ">="}:
+            return None
+        if self.fresh:
+            return sample_fresh(self.capacities).mean
+        capacity = self.capacities[0]
+        return capacity.max_sustainable_throughput_ops_per_second or None if capacity else None
+
+    @property
+    def fails(self) -> bool:
+        """Whether it fails at the lightest load, in every run that says something."""
+        bounds = {c.bound for c in self.capacities if c is not None and c.bound is not None}
+        return bounds == {"<"}
 
 
 class Choice(Model):
@@ -54,9 +103,8 @@ class Contender:
 
     name: str
     ops_per_second: float
-    result: RunResult
-    usd_per_hour: float | None  # None if its price is not known
-    usd_per_million: float | None
+    candidate: Candidate
+    usd_per_million: float | None  # None if its price is not known
 
 
 def sustained_figure(result: RunResult) -> float | None:
@@ -68,12 +116,12 @@ def sustained_figure(result: RunResult) -> float | None:
 
 
 def choose_target(
-    candidates: Candidates, names: Sequence[str], *, apart_s: float | None = None
+    candidates: Sequence[Candidate | None], names: Sequence[str], *, apart_s: float | None = None
 ) -> Choice:
     """Choose among targets with the same question, by throughput and, if known, by cost.
 
     Args:
-        candidates: The result of each target.
+        candidates: The runs of each target; None if there are none.
         names: The targets' names, in the same order.
         apart_s: The most seconds between the two steps of a pair, if some runs took turns.
     """
@@ -81,13 +129,11 @@ def choose_target(
     cannot: list[str] = []
     unknown: list[str] = []
     for name, candidate in zip(names, candidates, strict=True):
-        result, price = candidate or (None, None)
-        capacity = result.capacity if result else None
-        if result is not None and (figure := sustained_figure(result)) is not None:
-            cost = usd_per_million(capacity, price)
-            contenders.append(Contender(name, figure, result, price, cost))
+        if candidate is not None and (figure := candidate.figure) is not None:
+            cost = divide_cost(candidate.usd_per_hour, figure)
+            contenders.append(Contender(name, figure, candidate, cost))
         else:
-            (cannot if capacity and capacity.bound == "<" else unknown).append(name)
+            (cannot if candidate and candidate.fails else unknown).append(name)
     contenders.sort(key=lambda contender: -contender.ops_per_second)
     without = {"cannot": tuple(cannot), "unknown": tuple(unknown)}
     if not contenders:
@@ -133,7 +179,7 @@ def _choose_only(one: Contender, cannot: Sequence[str], unknown: Sequence[str]) 
         buy=one.name,
         cannot=tuple(cannot),
         usd_per_million=one.usd_per_million,
-        usd_per_hour=one.usd_per_hour,
+        usd_per_hour=one.candidate.usd_per_hour,
         sentence=told + _describe_costs([one]),
     )
 
@@ -142,7 +188,7 @@ def _choose_among(contenders: Sequence[Contender], apart_s: float | None) -> Cho
     """Choose among two or more, ordered from the highest figure."""
     best, second, *_ = contenders
     ratios = [
-        divide_figures(best.name, best.result, c.name, c.result, apart_s=apart_s)
+        divide_candidates(best.name, best.candidate, c.name, c.candidate, apart_s=apart_s)
         for c in contenders[1:]
     ]
     like = {
@@ -169,9 +215,29 @@ def _choose_among(contenders: Sequence[Contender], apart_s: float | None) -> Cho
         ratio=first,
         cheapest=cheapest.name if cheapest else None,
         usd_per_million=buy.usd_per_million if buy else None,
-        usd_per_hour=buy.usd_per_hour if buy else None,
+        usd_per_hour=buy.candidate.usd_per_hour if buy else None,
         sentence=_sentence(best.name, second.name, first),
     )
+
+
+def divide_candidates(
+    of: str, a: Candidate, to: str, b: Candidate, *, apart_s: float | None = None
+) -> Ratio | None:
+    """Divide `a`'s figure by `b`'s; None if one has none, or both are only bounds.
+
+    Args:
+        of: The name of the first target.
+        a: Its runs.
+        to: The name of the second target.
+        b: Its runs.
+        apart_s: The most seconds between the two steps of a pair, if the runs took turns.
+    """
+    if a.fresh or b.fresh:
+        return divide_fresh(of, a.capacities, to, b.capacities)
+    one, other = a.results[0], b.results[0]
+    if one is None or other is None:
+        return None
+    return divide_figures(of, one, to, other, apart_s=apart_s)
 
 
 def _find_cheaper(alike: Sequence[Contender]) -> Contender:
@@ -189,7 +255,7 @@ def _sentence(best: str, second: str, ratio: Ratio | None) -> str:
         return f"{best}: the most, before {second}; the difference may be noise"
     times = f"{words.ratio(ratio.value, ratio.bound)} times"
     interval = f"95 % {words.ratio_interval(ratio.low, ratio.high)}"
-    interval += f", {ratio.pairs} pairs" if ratio.pairs else ""
+    interval += name_sample(ratio.pairs, ratio.fresh_targets)
     if ratio.too_small:
         return f"{best} or {second}: they differ by too little to matter ({times}, {interval})"
     if ratio.differs is False:
@@ -219,9 +285,9 @@ def _fail_words(names: Sequence[str]) -> str:
 
 
 class MatrixCell(Model):
-    """One run of the matrix."""
+    """One run of the matrix, or all runs of a repeated cell."""
 
-    run_id: str
+    run_id: str  # of a repeated cell, that of its first run
     figure: str  # with its bound; a dash if there is none
     verdict: str
     errors: int  # over all steps
@@ -249,13 +315,18 @@ def build_matrix(
 ) -> Matrix | None:
     """Lay out runs by question and target; None unless there are several of both.
 
-    If several runs ask the same question of the same target, the last one counts.
+    If several runs ask the same question of the same target, the last one counts; of a repeated
+    cell, all of them count.
     """
     prices = list(usd_per_hour) or [hourly_usd(result) for result in results]
-    cells = {
-        (question_key(result), target_key(result)): (result, price)
-        for result, price in zip(results, prices, strict=True)
-    }
+    cells: dict[tuple[str, str], tuple[RunResult, Candidate]] = {}
+    for result, price in zip(results, prices, strict=True):
+        place = question_key(result), target_key(result)
+        candidate = Candidate((result,), price, fresh=(cell := fresh_cell_key(result)) is not None)
+        before = cells.get(place)
+        if before is not None and cell is not None and fresh_cell_key(before[0]) == cell:
+            candidate = replace(before[1], results=(*before[1].results, result))
+        cells[place] = result, candidate
     questions = list(dict.fromkeys(key for key, _ in cells))
     targets = list(dict.fromkeys(key for _, key in cells))
     if len(questions) < 2 or len(targets) < 2:
@@ -265,7 +336,8 @@ def build_matrix(
     asked = [next(r for (q, _), (r, _) in cells.items() if q == key) for key in questions]
     rows = []
     for key, title in zip(questions, name_questions(asked), strict=True):
-        rows.append(_row(title, [cells.get((key, target)) for target in targets], names))
+        row = [cells.get((key, target)) for target in targets]
+        rows.append(_row(title, [found and found[1] for found in row], names))
     return Matrix(targets=names, rows=tuple(rows))
 
 
@@ -298,23 +370,25 @@ def name_questions(asked: Sequence[RunResult]) -> tuple[str, ...]:
     return name_runs(alike)
 
 
-def _row(title: str, candidates: Candidates, names: Sequence[str]) -> MatrixRow:
+def _row(title: str, candidates: Sequence[Candidate | None], names: Sequence[str]) -> MatrixRow:
     choice = choose_target(candidates, names)
-    cells = [candidate and _cell(*candidate) for candidate in candidates]
+    cells = [candidate and _cell(candidate) for candidate in candidates]
     if choice.best is not None:
         best = names.index(choice.best)
         cells = [c and c.model_copy(update={"best": i == best}) for i, c in enumerate(cells)]
     return MatrixRow(workload=title, cells=tuple(cells), decision=choice.sentence)
 
 
-def _cell(result: RunResult, price: float | None) -> MatrixCell:
-    capacity = result.capacity
-    figure = sustained_figure(result)
-    bound = capacity.bound if capacity else None
+def _cell(candidate: Candidate) -> MatrixCell:
+    results = [result for result in candidate.results if result is not None]
+    figure = candidate.figure
+    verdicts = [r.capacity.verdict if r.capacity else r.state.value for r in results]
     return MatrixCell(
-        run_id=result.run_id,
-        figure=words.with_bound(words.throughput(figure), bound) if figure else "no figure",
-        verdict=capacity.verdict if capacity else result.state.value,
-        errors=sum(done.step.errors or 0 for done in result.steps),
-        usd_per_million=usd_per_million(capacity, price),
+        run_id=results[0].run_id,
+        figure=words.with_bound(words.throughput(figure), candidate.bound)
+        if figure
+        else "no figure",
+        verdict=", ".join(dict.fromkeys(verdicts)),
+        errors=sum(done.step.errors or 0 for result in results for done in result.steps),
+        usd_per_million=divide_cost(candidate.usd_per_hour, figure),
     )

@@ -10,20 +10,31 @@ from typing import Literal
 
 from plimsoll import words
 from plimsoll.capacity.statistics.factorial import Effects, Square, estimate_effects
+from plimsoll.capacity.statistics.intervals import center
 from plimsoll.model.aws.volumes import limits
 from plimsoll.model.request.boundary import patched_paths
 from plimsoll.model.request.endpoint_target import EndpointTarget
-from plimsoll.model.request.experiment import Experiment
+from plimsoll.model.request.experiment import Experiment, name_cell
 from plimsoll.model.request.rds_target import AuroraTarget
 from plimsoll.model.run.experiment_record import Effect, Factorial, Gain
+from plimsoll.report.comparing.fresh_targets import sample_fresh
 from plimsoll.report.comparing.ratios import (
     WORTH,
     Ratio,
-    divide_figures,
     find_only_load,
     list_repetitions,
+    name_sample,
 )
-from plimsoll.report.experiment.summary import ALL, CellRun, has_answer, layout, volumeless_key
+from plimsoll.report.experiment.choice import divide_candidates
+from plimsoll.report.experiment.summary import (
+    ALL,
+    CellRun,
+    Runs,
+    gather_candidate,
+    has_answer,
+    layout,
+    volumeless_key,
+)
 from plimsoll.report.phase_tables import Figures, phase_figures
 from plimsoll.report.words import describe_limiting
 
@@ -55,14 +66,17 @@ def _is_storage(experiment: Experiment, axis: str) -> bool:
     return all(leaf[:2] == ("target", "volume") for leaf in changed)
 
 
-Runs = tuple[CellRun, CellRun, CellRun, CellRun]  # variants (beside, axis): 00, 01, 10, 11
+Corners = tuple[Runs, Runs, Runs, Runs]  # variants (beside, axis): 00, 01, 10, 11
 
 
 def _find_squares(
     experiment: Experiment, cells: Sequence[CellRun], beside: str, axis: str
-) -> Iterator[tuple[str, Runs]]:
+) -> Iterator[tuple[str, Corners]]:
     """Yield the four cells of each combination of all other axes, with its name."""
-    by_variants = {tuple(sorted(run.cell.variants.items())): run for run in cells}
+    by_variants: dict[tuple[tuple[str, str], ...], Runs] = {}
+    for run in cells:
+        key = tuple(sorted(run.cell.variants.items()))
+        by_variants[key] = (*by_variants.get(key, ()), run)
     others = [name for name in experiment.axes if name not in {beside, axis}]
     seen: dict[tuple[str, ...], Mapping[str, str]] = {}
     for run in cells:
@@ -79,24 +93,58 @@ def _find_squares(
 
 
 def _square_factorials(
-    question: str, experiment: Experiment, beside: str, axis: str, runs: Runs
+    question: str, experiment: Experiment, beside: str, axis: str, corners: Corners
 ) -> Iterator[Factorial]:
     """Yield the factorials of four cells: of each phase at each load, and of their answers."""
-    phases = [phase_figures(run.result) for run in runs]
+    phases = [_phase_figures(runs) for runs in corners]
     for name in phases[0]:
         if all(name in of_run for of_run in phases):
             named = name if question == ALL else f"{question}, {name}"
             figures = [of_run[name] for of_run in phases]
-            yield _compute_factorial(named, experiment, (beside, axis), runs, figures)
+            yield _compute_factorial(named, experiment, (beside, axis), corners, figures)
     named = f"{question}, {THE_SEARCH}" if phases[0] else question
-    answered = [_answer_figures(run, runs) for run in runs]
-    yield _compute_factorial(named, experiment, (beside, axis), runs, answered)
+    answered = [_answer_figures(runs, corners) for runs in corners]
+    yield _compute_factorial(named, experiment, (beside, axis), corners, answered)
 
 
-def _answer_figures(run: CellRun, runs: Runs) -> Figures:
-    """Return a cell's repetitions at its answer; empty if the answer is not exact."""
+def _phase_figures(runs: Runs) -> dict[str, Figures]:
+    """Return the repetitions of each phase; of a repeated cell, the middle of each of its runs."""
+    by_run = [phase_figures(run.result) for run in runs]
+    if runs[0].cell.fresh_target is None:
+        return by_run[0]
+    gathered: dict[str, Figures] = {}
+    for figures in by_run:
+        for name, one in figures.items():
+            before = gathered.get(name)
+            middle = (center(one.values),) if one.values else ()
+            gathered[name] = Figures(
+                values=(*(before.values if before else ()), *middle),
+                limit=before.limit if before else one.limit,
+            )
+    return gathered
+
+
+def _answer_figures(runs: Runs, corners: Corners) -> Figures:
+    """Return a cell's repetitions at its answer; empty if the answer is not exact.
+
+    Of a repeated cell, the figures of its runs.
+    """
+    run = next((run for run in runs if has_answer(run)), runs[0])
+    others = [
+        other.result.capacity
+        for runs_of_other in corners
+        for other in runs_of_other
+        if other.result and other.result.capacity
+    ]
+    if run.cell.fresh_target is not None:
+        own = [other.result.capacity if other.result else None for other in runs]
+        sample = sample_fresh(own, beside=others)
+        limiting = run.result.limiting if run.result else None
+        return Figures(
+            values=sample.figures if sample.bound == "=" else (),
+            limit=None if limiting is None else describe_limiting(limiting),
+        )
     capacity = run.result.capacity if run.result and has_answer(run) else None
-    others = [other.result.capacity for other in runs if other.result and other.result.capacity]
     one_load = capacity is not None and all(find_only_load(capacity, other) for other in others)
     exact = capacity is not None and (capacity.bound == "=" or one_load)
     limiting = run.result.limiting if run.result else None
@@ -110,7 +158,7 @@ def _compute_factorial(
     question: str,
     experiment: Experiment,
     axes: tuple[str, str],
-    runs: Runs,
+    corners: Corners,
     figures: Sequence[Figures],
 ) -> Factorial:
     beside, axis = axes
@@ -119,7 +167,11 @@ def _compute_factorial(
     values = [each.values for each in figures]
     square: Square = ((values[0], values[1]), (values[2], values[3]))
     found = estimate_effects(square)
-    silent = [r.cell.name for r, v in zip(runs, values, strict=True) if not v]
+    silent = [
+        name_cell(runs[0].cell.variants)
+        for runs, found_values in zip(corners, values, strict=True)
+        if not found_values
+    ]
     if found is None:
         told = f"not decided: no exact figure of {', '.join(silent) or 'a cell'}"
     else:
@@ -203,12 +255,12 @@ GainOutcome = Literal["gain", "no gain", "loss", "not decided"]
 
 
 def gains(
-    rows: Mapping[str, Mapping[str, CellRun]], *, apart_s: float | None = None
+    rows: Mapping[str, Mapping[str, Runs]], *, apart_s: float | None = None
 ) -> tuple[Gain, ...]:
     """List the steps up in IOPS for each question.
 
     Args:
-        rows: {question: {target: cell}}.
+        rows: {question: {target: runs}}.
         apart_s: The most seconds between the two steps of a pair, if some runs took turns.
     """
     return tuple(
@@ -220,16 +272,16 @@ def gains(
     )
 
 
-Rung = tuple[str, CellRun, float]  # target's name, cell, baseline IOPS (infinite if unlimited)
+Rung = tuple[str, Runs, float]  # target's name, runs, baseline IOPS (infinite if unlimited)
 
 
-def _group_ladders(row: Mapping[str, CellRun]) -> list[list[Rung]]:
+def _group_ladders(row: Mapping[str, Runs]) -> list[list[Rung]]:
     """Group targets that differ only in their volume, ordered by baseline IOPS."""
     by_target: dict[str, list[Rung]] = {}
-    for name, run in row.items():
-        key, iops = volumeless_key(run), find_baseline_iops(run)
+    for name, runs in row.items():
+        key, iops = volumeless_key(runs[0]), find_baseline_iops(runs[0])
         if key is not None and iops is not None:
-            by_target.setdefault(key, []).append((name, run, iops))
+            by_target.setdefault(key, []).append((name, runs, iops))
     return [sorted(series, key=lambda rung: rung[2]) for series in by_target.values()]
 
 
@@ -243,11 +295,11 @@ def find_baseline_iops(run: CellRun) -> float | None:
 
 
 def _describe_gain(question: str, lower: Rung, higher: Rung, apart_s: float | None) -> Gain:
-    (below, below_run, few), (above, above_run, many) = lower, higher
-    silent = [name for name, run, _ in (lower, higher) if not has_answer(run)]
-    ratio = None
-    if below_run.result and above_run.result:
-        ratio = divide_figures(above, above_run.result, below, below_run.result, apart_s=apart_s)
+    (below, below_runs, few), (above, above_runs, many) = lower, higher
+    silent = [name for name, runs, _ in (lower, higher) if not any(map(has_answer, runs))]
+    ratio = divide_candidates(
+        above, gather_candidate(above_runs), below, gather_candidate(below_runs), apart_s=apart_s
+    )
     outcome = _outcome(ratio)
     reach = f"{words.number(many)} IOPS" if many < float("inf") else "no limit"
     return Gain(
@@ -261,6 +313,7 @@ def _describe_gain(question: str, lower: Rung, higher: Rung, apart_s: float | No
         low=ratio.low if ratio else None,
         high=ratio.high if ratio else None,
         pairs=ratio.pairs if ratio else None,
+        fresh_targets=ratio.fresh_targets if ratio else None,
         sentence=f"{below} to {above} ({words.number(few)} to {reach}):"
         f" {_gain_sentence(outcome, ratio, silent)}",
     )
@@ -281,12 +334,15 @@ def _gain_sentence(outcome: GainOutcome, ratio: Ratio | None, silent: list[str])
     value = f"{words.ratio(ratio.value)} times the throughput"
     if ratio.low is None or ratio.high is None:
         if ratio.bound == "=":
-            return f"not decided: {value}, but without repetitions there is no interval"
+            repeated = "repetitions" if ratio.fresh_targets is None else "two fresh targets of both"
+            return f"not decided: {value}, but without {repeated} there is no interval"
         return f"{outcome}: {'at least' if ratio.bound == '>=' else 'at most'} {value}"
     tails = {
         "no gain": f", at most {words.percent(ratio.high - 1)} more",
-        "not decided": "; the repetitions scatter too much",
+        "not decided": "; the repetitions scatter too much"
+        if ratio.fresh_targets is None
+        else "; fresh targets scatter too much",
     }
     interval = f"95 % {words.ratio_interval(ratio.low, ratio.high)}"
-    interval += f", {ratio.pairs} pairs" if ratio.pairs else ""
+    interval += name_sample(ratio.pairs, ratio.fresh_targets)
     return f"{outcome}: {value} ({interval}){tails.get(outcome, '')}"

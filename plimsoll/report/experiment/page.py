@@ -12,9 +12,12 @@ from plimsoll.model.run.experiment_record import (
     Factorial,
     Gain,
 )
+from plimsoll.quoting.costs import divide_cost
 from plimsoll.report.charts import scale, theme
-from plimsoll.report.charts.chart import Box, Chart, Key, Label, Mark, Panel
+from plimsoll.report.charts.chart import Box, Chart, Key, Label, Mark, Panel, Point
 from plimsoll.report.charts.scale import Scale
+from plimsoll.report.comparing.fresh_targets import FRESH_NOTE, fresh_table
+from plimsoll.report.comparing.ratios import name_sample
 from plimsoll.report.experiment.summary import layout
 from plimsoll.report.page import fill_template
 from plimsoll.report.phase_tables import phases_table
@@ -126,6 +129,8 @@ def render_experiment(result: ExperimentResult) -> str:
         matrix=None if result.boundary else matrix_table(result),
         boundary=boundary_table(result.boundary) if result.boundary else None,
         boundary_lines=list(describe_boundary(result.boundary)) if result.boundary else [],
+        fresh=fresh_table(result.fresh),
+        fresh_note=describe_fresh_basis(result),
         gains=gains_table(result),
         factorials=factorials_table(result.factorials),
         phases=phases_table(result),
@@ -151,9 +156,42 @@ def format_figure(cell: CellOutcome) -> str:
 
 
 def _lines(result: ExperimentResult) -> list[tuple[str, str, CellOutcome]]:
-    """List question, target and cell, in the order of the axes."""
+    """List question, target and cell, in the order of the axes; a repeated cell is listed once."""
     places = layout(result.experiment)
-    return [(places.question(c.variants), places.target(c.variants), c) for c in result.cells]
+    cells = list(_merge_fresh(result)) if result.fresh else result.cells
+    return [(places.question(c.variants), places.target(c.variants), c) for c in cells]
+
+
+def _merge_fresh(result: ExperimentResult) -> Iterator[CellOutcome]:
+    """Yield each repeated cell as one, with the mean over its fresh targets as its figure."""
+    by_name = {cell.name: cell for cell in result.cells}
+    for fresh in result.fresh:
+        runs = [by_name[run.name] for run in fresh.runs]
+        limits = dict.fromkeys(run.limited_by for run in runs if run.limited_by is not None)
+        sustained = fresh.bound in {"=", ">="}
+        prices = [run.usd_per_hour for run in runs if run.usd_per_hour is not None]
+        cost = divide_cost(prices[0], fresh.mean_ops_per_second) if prices and sustained else None
+        yield runs[0].model_copy(
+            update={
+                "name": fresh.name,
+                "figure_ops_per_second": fresh.mean_ops_per_second,
+                "bound": fresh.bound,
+                "limited_by": " or ".join(limits) or None,
+                "verdict": next((run.verdict for run in runs if run.verdict is not None), None),
+                "usd_per_million": cost,
+                "no_answer": None if sustained else fresh.sentence,
+            }
+        )
+
+
+def describe_fresh_basis(result: ExperimentResult) -> str:
+    """Say what the intervals over fresh targets cover."""
+    if result.experiment.dataset is None:
+        return FRESH_NOTE
+    return (
+        f"{FRESH_NOTE} All targets of a cell were restored from one dataset: what loading the rows"
+        " again would change is in neither."
+    )
 
 
 def matrix_table(result: ExperimentResult) -> ReportTable:
@@ -205,7 +243,7 @@ def gains_table(result: ExperimentResult) -> ReportTable | None:
 
 def _interval(gain: Gain) -> str:
     interval = words.ratio_interval(gain.low, gain.high)
-    return f"{interval}, {gain.pairs} pairs" if gain.pairs else interval
+    return interval + name_sample(gain.pairs, gain.fresh_targets)
 
 
 def _outcome(gain: Gain) -> str:
@@ -261,10 +299,15 @@ def draw_figures(result: ExperimentResult) -> Chart | None:
     """Draw a bar for each cell with a figure: a panel for each question, the targets in order."""
     found = _lines(result)
     figures = [cell.figure_ops_per_second for _, _, cell in found if cell.no_answer is None]
+    runs = {
+        cell.name: [run.figure_ops_per_second for run in cell.runs if run.figure_ops_per_second]
+        for cell in result.fresh
+    }
     if not figures:
         return None
     colors = dict(zip(result.targets, theme.series_colors(len(result.targets)), strict=True))
-    x = scale.linear_scale(figures, "throughput, ops/s", room=LABEL_ROOM)
+    ends = [*figures, *(figure for each in runs.values() for figure in each)]
+    x = scale.linear_scale(ends, "throughput, ops/s", room=LABEL_ROOM)
     panels = []
     for place, asked in enumerate(result.questions):
         cells = {t: c for q, t, c in found if q == asked and c.no_answer is None}
@@ -276,7 +319,7 @@ def draw_figures(result: ExperimentResult) -> Chart | None:
                 id=f"figures-{place}",
                 x=x,
                 y=Scale(len(result.targets), 0, asked),
-                marks=_figure_bars(asked, cells, colors),
+                marks=_figure_bars(asked, cells, colors, runs),
                 height_px=BAR_PX * len(result.targets),
                 keys=[Key(t, color, "square") for t, color in colors.items() if place == 0],
                 summary=summary,
@@ -287,9 +330,15 @@ def draw_figures(result: ExperimentResult) -> Chart | None:
 
 
 def _figure_bars(
-    asked: str, cells: Mapping[str, CellOutcome], colors: Mapping[str, str]
+    asked: str,
+    cells: Mapping[str, CellOutcome],
+    colors: Mapping[str, str],
+    runs: Mapping[str, Sequence[float]],
 ) -> list[Mark]:
-    """Draw bars from the top, in the order of the targets; a cell without an answer is a gap."""
+    """Draw bars from the top, in the order of the targets; a cell without an answer is a gap.
+
+    A repeated cell has a point for each of its runs.
+    """
     marks: list[Mark] = []
     for place, (target, color) in enumerate(colors.items()):
         cell = cells.get(target)
@@ -297,5 +346,7 @@ def _figure_bars(
             end, shown = cell.figure_ops_per_second, format_figure(cell)
             tip = [("question", asked), ("target", target), ("ops/s", shown)]
             marks.append(Box((0, end), (place + 0.9, place + 0.1), color, tip=tip))
-            marks.append(Label(shown, end, place + 0.5, shift_px=(6, 4)))
+            figures = runs.get(cell.name, ())
+            marks += (Point(x, place + 0.5, "var(--ink)", radius_px=2.5) for x in figures)
+            marks.append(Label(shown, max([end, *figures]), place + 0.5, shift_px=(6, 4)))
     return marks

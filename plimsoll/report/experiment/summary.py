@@ -10,12 +10,18 @@ from datetime import datetime
 
 from plimsoll import words
 from plimsoll.model.judging.verdicts import verdict_facts
-from plimsoll.model.request.experiment import Cell, Experiment
-from plimsoll.model.run.experiment_record import CellOutcome, Decision
+from plimsoll.model.request.experiment import Cell, Experiment, name_cell
+from plimsoll.model.run.experiment_record import CellOutcome, Decision, FreshFigures, FreshRun
 from plimsoll.model.run.results import RunResult
 from plimsoll.model.run.run_record import RunState
 from plimsoll.quoting.costs import usd_per_million
-from plimsoll.report.experiment.choice import ONE_TARGET, choose_target, sustained_figure
+from plimsoll.report.comparing.fresh_targets import summarize_fresh
+from plimsoll.report.experiment.choice import (
+    ONE_TARGET,
+    Candidate,
+    choose_target,
+    sustained_figure,
+)
 from plimsoll.report.words import explain_no_price, hourly_usd, name_limit
 
 ALL = "all"  # name of the only question
@@ -67,13 +73,52 @@ def layout(experiment: Experiment) -> Layout:
     )
 
 
-def arrange_by_question(cells: Sequence[CellRun], layout: Layout) -> dict[str, dict[str, CellRun]]:
-    """Arrange the cells as {question: {target: cell}}, in the order of the axes."""
-    rows: dict[str, dict[str, CellRun]] = {}
+Runs = tuple[CellRun, ...]  # all runs of a cell: one, or one on each of its fresh targets
+
+
+def arrange_by_question(cells: Sequence[CellRun], layout: Layout) -> dict[str, dict[str, Runs]]:
+    """Arrange the cells as {question: {target: runs}}, in the order of the axes."""
+    rows: dict[str, dict[str, Runs]] = {}
     for run in cells:
         row = rows.setdefault(layout.question(run.cell.variants), {})
-        row[layout.target(run.cell.variants)] = run
+        target = layout.target(run.cell.variants)
+        row[target] = (*row.get(target, ()), run)
     return rows
+
+
+def gather_candidate(runs: Runs) -> Candidate:
+    """Return the runs of a cell as they are compared with those of another."""
+    prices = (hourly_usd(run.result) for run in runs if run.result is not None)
+    return Candidate(
+        results=tuple(run.result for run in runs),
+        usd_per_hour=next((price for price in prices if price is not None), None),
+        fresh=runs[0].cell.fresh_target is not None,
+    )
+
+
+def summarize_fresh_cells(rows: Mapping[str, Mapping[str, Runs]]) -> tuple[FreshFigures, ...]:
+    """Summarize each repeated cell over its fresh targets; empty if no cell is repeated."""
+    cells = [runs for row in rows.values() for runs in row.values()]
+    return tuple(
+        summarize_fresh(
+            name_cell(runs[0].cell.variants),
+            [_describe_fresh_run(run) for run in runs],
+            [run.result.capacity if run.result else None for run in runs],
+        )
+        for runs in cells
+        if runs[0].cell.fresh_target is not None
+    )
+
+
+def _describe_fresh_run(run: CellRun) -> FreshRun:
+    told = outcome(run)
+    return FreshRun(
+        name=told.name,
+        run_id=told.run_id,
+        figure_ops_per_second=told.figure_ops_per_second,
+        bound=told.bound,
+        no_figure=told.no_answer if told.figure_ops_per_second is None else None,
+    )
 
 
 def outcome(run: CellRun) -> CellOutcome:
@@ -90,6 +135,7 @@ def outcome(run: CellRun) -> CellOutcome:
     return CellOutcome(
         name=run.cell.name,
         variants=run.cell.variants,
+        fresh_target=run.cell.fresh_target,
         run_id=run.run_id,
         state=run.state,
         verdict=capacity.verdict if capacity else None,
@@ -126,23 +172,21 @@ def _explain_no_figure(run: CellRun, errors: Mapping[str, int]) -> str:
 
 
 def decide_questions(
-    rows: Mapping[str, Mapping[str, CellRun]], *, apart_s: float | None = None
+    rows: Mapping[str, Mapping[str, Runs]], *, apart_s: float | None = None
 ) -> tuple[Decision, ...]:
     """Choose a target for each question.
 
     Args:
-        rows: {question: {target: cell}}.
+        rows: {question: {target: runs}}.
         apart_s: The most seconds between the two steps of a pair, if some runs took turns.
     """
     made = []
     for question, row in rows.items():
-        candidates = [
-            None if run.result is None else (run.result, hourly_usd(run.result))
-            for run in row.values()
-        ]
+        candidates = [gather_candidate(runs) for runs in row.values()]
         choice = choose_target(candidates, list(row), apart_s=apart_s)
         told = choice.model_dump(exclude={"ratio"})
-        ends = choice.ratio.model_dump(include={"low", "high", "pairs"}) if choice.ratio else {}
+        kept = {"low", "high", "pairs", "fresh_targets"}
+        ends = choice.ratio.model_dump(include=kept) if choice.ratio else {}
         value = choice.ratio.value if choice.ratio else None
         made.append(Decision(question=question, ratio=value, **ends, **told))
     return tuple(made)
