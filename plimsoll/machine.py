@@ -406,6 +406,18 @@ def watch_clock(tell: Callable[[str], None]) -> Iterator[None]:
         thread.join()
 
 
+_READ_AT_ONCE_S = 0.1  # longest time between two reads of the clocks that are compared
+
+
 def _read_ahead_s() -> float:
-    """Return by how much the calendar is ahead of the monotonic clock, in seconds."""
-    return time.time() - time.monotonic()
+    """Return by how much the calendar is ahead of the monotonic clock, in seconds.
+
+    On a busy machine the process may stand still between the reads, which would look like a clock
+    that was set: they are repeated until they were made at once.
+    """
+    while True:
+        before_s = time.monotonic()
+        calendar_s = time.time()
+        after_s = time.monotonic()
+        if after_s - before_s < _READ_AT_ONCE_S:
+            return calendar_s - after_s
