@@ -49,9 +49,13 @@ class FakeTime:
     def __init__(self) -> None:
         self.calendar_s = 1_800_000_000.0
         self.monotonic_s = 100.0
+        self.stands_still_s = 0.0  # once, after the calendar was read
 
     def time(self) -> float:
-        return self.calendar_s
+        read = self.calendar_s
+        self.go(self.stands_still_s)
+        self.stands_still_s = 0.0
+        return read
 
     def monotonic(self) -> float:
         return self.monotonic_s
@@ -399,6 +403,18 @@ def test_a_clock_that_is_right_or_is_set_ahead_is_no_matter(
     watch = ClockWatch()
     clock.go(1, set_back_s=-ahead_s)
     assert watch.look() is None
+
+
+def test_a_process_that_stands_still_between_two_reads_sees_no_clock_set_back(
+    clock: FakeTime,
+) -> None:
+    """On a machine that is too busy it waits for a processor, and read an earlier calendar."""
+    watch = ClockWatch()
+    clock.go(1)
+    clock.stands_still_s = 2.0
+    assert watch.look() is None
+    clock.go(1, set_back_s=5)
+    assert watch.look() == "this machine's clock was set back by 5 s"
 
 
 def test_who_watches_the_clock_is_told_once(
