@@ -71,7 +71,8 @@ def test_so_is_each_of_hundreds(damage: Callable[[bytes, Random], bytes]) -> Non
 def check_values(values: tuple[Any, ...]) -> None:
     """Put each value into every place of a file, one at a time; of alike places into the first."""
     one, other = two_clients()
-    file, tried = json.loads(one), set()
+    file = json.loads(one)
+    tried: set[object] = set()
     for holder, key in list(list_places(file)):
         alike = (*sorted(holder), key) if isinstance(holder, dict) else len(tried)
         if alike not in tried:
