@@ -162,8 +162,12 @@ def main(arguments: list[str] | None = None) -> None:
             from plimsoll.cli.options import FLAGS
 
             error = error.name_options(FLAGS)
+        from plimsoll.cli.output import fold_line, terminal_width
+
         # the text may come from a server
-        click.echo(f"plimsoll: {words.escape_controls(str(error))}", err=True)
+        told = f"plimsoll: {words.escape_controls(str(error))}".splitlines()
+        width = terminal_width(err=True)
+        click.echo("\n".join(fold_line(line, 2, width) for line in told), err=True)
         sys.exit(error.exit_code)
     except OSError as error:  # a full disk or a read-only folder, for instance
         place = f"{words.escape_controls(str(error.filename))}: " if error.filename else ""
