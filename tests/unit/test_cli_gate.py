@@ -1,6 +1,7 @@
 """`plimsoll gate`: its options, what it refuses, and its exit codes, without a server."""
 
 import json
+import random
 from collections.abc import Callable
 from itertools import cycle
 from pathlib import Path
@@ -14,9 +15,11 @@ from plimsoll.gate import turns
 from plimsoll.gate.states import StateSetup
 from plimsoll.gate.turns import COUNTS, Extent
 from plimsoll.model.gate import Counts, Setting, State, Turn
+from tests.unit.test_corrupted_results import DAMAGES
 
 DSN = "mysql://bench:x@127.0.0.1/shop"
 CALL = ["gate", DSN, "--workload", "ycsb-b"]
+DAMAGED = 5  # damages of each kind
 
 
 @pytest.fixture
@@ -172,6 +175,24 @@ def test_a_stored_state_that_no_measurement_gives_is_refused_in_a_line(
     assert told.startswith("plimsoll: --baseline: is no file that `plimsoll gate --save` wrote: ")
     assert told.count("\n") == 1
     assert len(measured) == 1  # the stored one: nothing is measured for a file that cannot be read
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_stored_state_is_refused_in_a_line_or_compared(
+    measured: list[StateSetup],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    damage: Callable[[bytes, random.Random], bytes],
+) -> None:
+    del measured
+    whole = json.dumps(stored_state(tmp_path)).encode()
+    for number in range(DAMAGED):
+        (tmp_path / "stored.json").write_bytes(damage(whole, random.Random(number)))
+        capsys.readouterr()
+        code, told = call("--baseline", str(tmp_path / "stored.json")), capsys.readouterr().err
+        assert code in {0, 1, 2, 3}, (number, told)
+        # some is found to be of another measurement only once that has been made
+        assert code != 2 or told.splitlines()[-1].startswith("plimsoll: "), (number, told)
 
 
 def test_names_in_a_stored_state_control_no_terminal_and_no_file(

@@ -16,6 +16,7 @@ import pytest
 
 from plimsoll.cli.main import main
 from tests.support.synthetic_run import synthetic_run
+from tests.unit.report.experiment import test_experiment_summary as cells
 
 CPU_MOST_S = 20.0  # of this process; less than a second without damage, 74 to 80 s were seen with
 QUICK, WHOLE = 3, 60  # damages of each kind
@@ -166,3 +167,40 @@ def test_so_is_each_of_hundreds(
     damage: Callable[[bytes, random.Random], bytes],
 ) -> None:
     check_damages(runs, capsys, file, damage, WHOLE)
+
+
+def check_experiment(
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
+    damage: Callable[[bytes, random.Random], bytes],
+    count: int,
+) -> None:
+    """Damage an experiment's file again and again, and show it."""
+    whole = cells.result_of(cells.WHOLE).model_dump_json().encode()
+    for number in range(count):
+        (folder / "experiment.json").write_bytes(damage(whole, random.Random(number)))
+        code, told, cpu_s = call(["show", str(folder)], capsys)
+        seen = (damage.__name__, number, code, told)
+        assert code in CODES, seen
+        assert "Traceback" not in told, seen
+        assert code != 2 or told.count("\n") == 1, seen
+        assert cpu_s < CPU_MOST_S, (*seen, cpu_s)
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_experiment_is_told_in_a_line_or_shown(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    damage: Callable[[bytes, random.Random], bytes],
+) -> None:
+    check_experiment(tmp_path, capsys, damage, QUICK)
+
+
+@pytest.mark.whole
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_so_is_each_of_hundreds_of_experiments(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    damage: Callable[[bytes, random.Random], bytes],
+) -> None:
+    check_experiment(tmp_path, capsys, damage, WHOLE)

@@ -1,9 +1,9 @@
 """The record and the result of an experiment: `experiment.json`. See docs/experiments.md."""
 
 from datetime import datetime
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from plimsoll.model.base import Model
 from plimsoll.model.datasets import DatasetLayout
@@ -278,6 +278,15 @@ class ExperimentResult(Model):
     # The boundary that was searched; None if every cell was to be run
     boundary: Boundary | None = None
     answer: str = ""  # all decisions in one sentence; empty in an older result
+
+    @model_validator(mode="after")
+    def _cells_are_whole(self) -> Self:
+        """Refuse a damaged result, whose cells could not be shown."""
+        if not set(self.order) <= {cell.name for cell in self.cells}:
+            raise ValueError("its order names a cell that it lacks")
+        if not all(set(self.experiment.axes) <= set(cell.variants) for cell in self.cells):
+            raise ValueError("a cell lacks the variant of an axis")
+        return self
 
 
 class ExperimentSubmitted(Model):

@@ -199,11 +199,14 @@ def matrix_table(result: ExperimentResult) -> ReportTable:
     cells_by_place = {(question, target): cell for question, target, cell in _lines(result)}
     rows = []
     for decision in result.decisions:
-        row = [cells_by_place[decision.question, target] for target in result.targets]
+        # a damaged result lacks some
+        row = [cells_by_place.get((decision.question, target)) for target in result.targets]
         # results of older versions have no outcome
         chosen = decision.buy if decision.outcome else decision.best
         cells = [
-            ReportCell(_matrix_cell(cell), "strong" if target == chosen else "")
+            ReportCell(
+                _matrix_cell(cell) if cell else words.NOTHING, "strong" if target == chosen else ""
+            )
             for target, cell in zip(result.targets, row, strict=True)
         ]
         rows.append((ReportCell(decision.question), *cells, ReportCell(decision.sentence)))
