@@ -38,8 +38,9 @@ class StepFigures:
 
 
 def where(step: Step, number: int) -> str:
-    """Return the name of a step for error messages."""
-    return step.source or f"step {number}"
+    """Return the name of a step for people: `step 3`, or where in a file it was read."""
+    source = step.source or f"step {number}"
+    return source.replace("steps/", "step ", 1) if source.startswith("steps/") else source
 
 
 def read_step_figures(step: Step, number: int, rules: Rules) -> StepFigures:
@@ -221,7 +222,7 @@ _LIKE_A_STATISTIC = re.compile(
     r"|mean|avg|average|med|median|min|max|std_?dev)$",
     re.IGNORECASE,
 )
-_UNIT = re.compile(r" *[(\[][^)\]\d]*[)\]]$| (?:us|ms|s|µs)$")  # `read.p99 (ms)`
+_UNIT = re.compile(r"[(\[][^()\[\]\d]*[)\]]$| (?:us|ms|s|µs)$")  # `read.p99 (ms)`
 
 
 def read_column(column: str, where: str, unnamed: Statistic) -> tuple[str, Statistic]:
