@@ -169,7 +169,7 @@ def test_a_bus_that_is_away_keeps_no_message_back(
     seed(deployment, [*STEADY, LOW[0]])
     assert go_on(deployment, LOW[1:2], first=9) == [1]
     assert len(outbox) == 1
-    assert "the event Regression was not sent" in capsys.readouterr().err
+    assert "the event Regression was not sent" in capsys.readouterr().out
 
 
 def test_runs_of_no_check_and_of_deleted_ones_are_nobodys(deployment: EverySetting) -> None:
