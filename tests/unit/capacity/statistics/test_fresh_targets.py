@@ -17,7 +17,7 @@ from tests.unit.capacity.fresh_runs import (
 )
 from tests.unit.capacity.simulators import queue
 
-SEEDS = range(39_000, 41_000)  # 93 % is then 4 standard errors below 95 %
+SEEDS = range(39_000, 41_000)  # 93 % is then 4 standard errors below 95 %, and 3 with half of them
 SCATTER = [(0.0, 0.05), (0.02, 0.05), (0.05, 0.02)]  # between targets, within a run
 
 
@@ -27,7 +27,7 @@ def test_93_in_100_prediction_intervals_hold_the_next_fresh_run(
     n: int, between: float, within: float
 ) -> None:
     """The stated 95 are kept, though a figure is the lower end of an interval, and not normal."""
-    assert cover_next(n, between, within, SEEDS, draw_figure) >= 0.93
+    assert cover_next(n, between, within, SEEDS[:1000], draw_figure) >= 0.93
     assert 0.93 <= cover_next(n, between, within, SEEDS, draw_mean) <= 0.97
 
 
@@ -42,7 +42,7 @@ def test_a_runs_own_interval_does_not_hold_the_next_where_targets_differ() -> No
 
 @pytest.mark.parametrize("strategy", ["ramp", "rate"])
 def test_so_they_do_with_whole_searches(strategy: str) -> None:
-    found = search_fresh(strategy, queue(), 0.03, 0.05, range(39_000, 39_150))
+    found = search_fresh(strategy, queue(), 0.03, 0.05, range(39_000, 39_100))
     held, stated = cover_next_search(3, found, 2_000, 39)
     assert stated == 1
     assert held >= 0.93
