@@ -159,10 +159,9 @@ rust-tests-built: rust
 rust-tests: rust ## The engine's own tests
 	$(RUST_TESTS)
 
-# without a plugin that takes a second to load and that these tests do not need
 .PHONY: unit
 unit: setup ## The quick tests, without databases
-	$(BIN)/pytest -q -n 2 -p no:schemathesis --hypothesis-profile quick -m "not whole" tests/unit
+	$(BIN)/pytest -q -n 2 --hypothesis-profile quick -m "not whole" tests/unit
 
 WHAT_TESTS_NEED := namespaces rust-tests-built setup browser systemd $(STAMPS)/test-programs $(STAMPS)/cassandra $(STAMPS)/node
 
@@ -193,7 +192,7 @@ coverage: $(WHAT_TESTS_NEED) $(STAMPS)/generators $(STAMPS)/coverage ## Which li
 
 .PHONY: faults
 faults: namespaces setup ## Every fault in every phase of a run, and the table of docs/security.md
-	$(BIN)/pytest -q -n 2 -p no:schemathesis --write-faults tests/faults
+	$(BIN)/pytest -q -n 2 --write-faults tests/faults
 
 .PHONY: audit
 audit: $(STAMPS)/dependencies ## Hold what is locked against public advisories
@@ -205,7 +204,7 @@ $(STAMPS)/second-opinion: tests/second_opinion/environment_of_its_own.py $(wildc
 	$(BIN)/python -m tests.second_opinion.environment_of_its_own
 	@touch $@
 
-SECOND_OPINION := $(BIN)/pytest -q -p no:schemathesis tests/second_opinion
+SECOND_OPINION := $(BIN)/pytest -q tests/second_opinion
 
 .PHONY: check-aws
 check-aws: setup $(STAMPS)/node $(STAMPS)/second-opinion ## Hold what runs on AWS against programs of others, and write down what they said

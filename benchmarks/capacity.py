@@ -16,7 +16,7 @@ from statistics import fmean, median
 
 from benchmarks.pages import publish
 from plimsoll.model.judging.capacity import Rules
-from tests.unit.capacity.simulators import World
+from tests.unit.capacity.simulators import World, draw_target
 from tests.unit.capacity.statistics.test_intervals import coverage
 from tests.unit.capacity.test_bad_windows import SEARCHES, slow_at
 from tests.unit.capacity.trials import Score, run, score, targets
@@ -37,6 +37,7 @@ SAMPLED = {
     "heavy tails": World(noise=0.10, heavy_tails=True),
     "bad windows": World(noise=0.05, bad_share=0.05),
 }
+CURVES = range(500, 520)
 REPETITIONS = (3, 4, 5, 8, 10, 12)
 FIRST_SEED = 1_000_000  # far from those of tests and of tuning
 PEERS = Rules(confirmation=None)
@@ -48,7 +49,8 @@ Case = tuple[str, str, World, int, bool]  # strategy, target, world, seeds, as p
 def scored(case: Case) -> Score:
     """Score one strategy on one target."""
     strategy, name, world, seeds, peers = case
-    target = {target.name: target for target in targets()}[name]
+    known = [*targets(), *map(draw_target, CURVES)]
+    target = next(target for target in known if target.name == name)
     fresh = range(FIRST_SEED, FIRST_SEED + seeds)
     return score(strategy, target, world, fresh, PEERS if peers else Rules())
 
@@ -108,6 +110,31 @@ def peers_table(seeds: int, pool: ProcessPoolExecutor) -> str:
             f"| {case[0]} | {case[1]} | {found.over_claims:.1%} | {found.conservative:.1%} |"
         )
     return "\n".join([*rows, "", f"10 % noise, {seeds} seeds for each row."])
+
+
+def curves_table(seeds: int, pool: ProcessPoolExecutor) -> str:
+    """How near figures come to the best that could be found, over load curves drawn from seeds."""
+    rows = [
+        "| strategy | over-claims | within 3 % | within 5 % | 10 % short | no figure | probes |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for strategy in STRATEGIES:
+        cases = [
+            (strategy, draw_target(seed).name, World(noise=0.05), seeds, False) for seed in CURVES
+        ]
+        scores = scores_of(cases, pool)
+        shortfalls = [shortfall for score in scores for shortfall in score.shortfalls]
+        searches = sum(score.runs for score in scores)
+        near = [sum(abs(x) <= share for x in shortfalls) / searches for share in (0.03, 0.05)]
+        rows.append(
+            f"| {strategy} | {fmean(s.over_claims for s in scores):.2%}"
+            f" | {near[0]:.0%} | {near[1]:.0%}"
+            f" | {sum(x > 0.10 for x in shortfalls) / searches:.0%}"
+            f" | {fmean(s.unanswered for s in scores):.1%}"
+            f" | {median(s.probes_median for s in scores):.1f}"
+            f" (at most {max(s.probes_max for s in scores)}) |"
+        )
+    return "\n".join([*rows, "", f"{len(CURVES)} curves, {seeds} seeds on each, 5 % noise."])
 
 
 def worlds_table(seeds: int, pool: ProcessPoolExecutor) -> str:
@@ -205,6 +232,7 @@ def main() -> None:
             "worlds": worlds_table(options.seeds, pool),
             "edges": edges_table(options.seeds, pool),
             "search": search_table(options.seeds, pool),
+            "curves": curves_table(options.seeds, pool),
             "peers": peers_table(options.seeds, pool),
             "coverage": coverage_table(options.trials, pool),
         }

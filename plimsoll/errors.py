@@ -43,7 +43,7 @@ prints them (`str`), the API writes them as fields of a problem document.
 A state machine's `Retry` and `Catch` refer to some of them by these names.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import ClassVar, Self
 
@@ -184,6 +184,11 @@ class LimitReachedError(PlimsollError):
         self.runs_make_room = waiting_helps and runs_make_room
         if path is not None:
             self.complaints = (Complaint(path, message, value, allowed, listed=False),)
+
+    def move(self, place: Callable[[Complaint], Complaint]) -> Self:
+        """Return this error about the same field of a larger input, which `place` finds."""
+        self.complaints = tuple(map(place, self.complaints))
+        return self
 
 
 class DrainingError(PlimsollError):

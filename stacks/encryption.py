@@ -70,7 +70,9 @@ class EncryptionPart(Construct):
         match resource.cfn_resource_type:
             case "AWS::Lambda::Function" if isinstance(resource, lambda_.CfnFunction):
                 return {"KmsKeyArn": key}
-            case "AWS::Logs::LogGroup" | "AWS::SecretsManager::Secret":
+            case (
+                "AWS::Logs::LogGroup" | "AWS::SecretsManager::Secret" | "AWS::Timestream::Database"
+            ):
                 return {"KmsKeyId": key}
             case "AWS::SNS::Topic":
                 return {"KmsMasterKeyId": key}
@@ -98,7 +100,7 @@ class EncryptionPart(Construct):
         # docs.aws.amazon.com/AmazonCloudWatch/latest/logs/encrypt-log-data-kms.html
         key.add_to_resource_policy(
             iam.PolicyStatement(
-                principals=[iam.ServicePrincipal(f"logs.{stack.region}.amazonaws.com")],
+                principals=[iam.ServicePrincipal(f"logs.{stack.region}.{stack.url_suffix}")],
                 actions=list(USES),
                 resources=["*"],
                 conditions={

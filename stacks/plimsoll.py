@@ -3,7 +3,7 @@
 import json
 from typing import Any, assert_never, get_args
 
-from aws_cdk import CfnOutput, CfnResource, Stack, Tags
+from aws_cdk import CfnOutput, CfnResource, Stack
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_scheduler as scheduler
 from constructs import Construct
@@ -38,6 +38,7 @@ from stacks.permissions import Grant, Grants, arn
 from stacks.safeguards import AlarmsPart, WatchPart
 from stacks.snapshot_permissions import snapshot_grants
 from stacks.storage import StoragePart
+from stacks.tags import tag_resources
 from stacks.target_roles import STACKS, TargetRolesPart
 from stacks.wildcards import explain_wildcards
 from stacks.workflow import WorkflowPart, machine_name
@@ -139,10 +140,10 @@ class PlimsollStack(Stack):
                 self, "Boundary", config.permissions_boundary_arn
             )
             iam.PermissionsBoundary.of(self).apply(boundary)
+        self.storage.log_emptying()
         self.encryption.allow_grants(self.targets.service)
         self.encryption.encrypt(self._list_roles_that_read_and_write())
-        for key, value in {**config.tags, "plimsoll:deployment": name}.items():
-            Tags.of(self).add(key, value)
+        tag_resources(self, {**config.tags, "plimsoll:deployment": name})
         bucket = self.storage.results.node.default_child
         assert isinstance(bucket, CfnResource)  # noqa: S101 - what a bucket is made of
         explain_wildcards(self, bucket)

@@ -1,13 +1,17 @@
 """Storage for results: records in DynamoDB, files in S3."""
 
-from aws_cdk import Acknowledgment, Duration, RemovalPolicy, Validations
+from aws_cdk import Acknowledgment, CfnResource, Duration, RemovalPolicy, Stack, Validations
 from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_iam as iam
+from aws_cdk import aws_logs as logs
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
-from plimsoll.model.deployment.deployment import DeploymentConfig
+from plimsoll.model.deployment.deployment import DEFAULT_NAME, DeploymentConfig
 from plimsoll.model.deployment.tables import RUNS, SERVICE, TABLES, Attribute, Key, Table
+from stacks.names import own_name
+
+_EMPTIES_BUCKET = "Custom::S3AutoDeleteObjectsCustomResourceProvider"  # the CDK's own construct
 
 
 class StoragePart(Construct):
@@ -46,6 +50,25 @@ class StoragePart(Construct):
                 " a second bucket and show what CloudTrail can show too",
             )
         )
+
+    def log_emptying(self) -> None:
+        """Create the log group of the CDK's function that empties the bucket.
+
+        The one that Lambda would create for it would have no key, and stay after `cdk destroy`.
+        """
+        helper = Stack.of(self).node.try_find_child(_EMPTIES_BUCKET)
+        if helper is None:  # the bucket is kept
+            return
+        function = helper.node.find_child("Handler")
+        assert isinstance(function, CfnResource)  # noqa: S101 - what the CDK makes
+        log_group = logs.LogGroup(
+            self,
+            "EmptyingLogs",
+            log_group_name=f"/{own_name(self, DEFAULT_NAME)}/empty-bucket",
+            retention=logs.RetentionDays.ONE_MONTH,
+            removal_policy=RemovalPolicy.DESTROY,
+        )
+        function.add_property_override("LoggingConfig", {"LogGroup": log_group.log_group_name})
 
     def allow_failures_from(self, machine: iam.IRole) -> None:
         """Let a state machine write why items of its Maps failed."""

@@ -7,20 +7,21 @@
 Runs and experiments that have begun go on to their end.
 """
 
-from datetime import datetime
-from typing import Any
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
 
 from plimsoll.aws import clients
 from plimsoll.errors import DrainingError
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
 
 _KEY: dict[str, Any] = {"pk": {"S": "deployment"}, "sk": {"S": "drain"}}
 
 
 def begin_drain(table: str, until: datetime) -> None:
     """Start no new runs until a time; replaces an earlier time."""
-    clients.dynamodb().put_item(
-        TableName=table, Item={**_KEY, "until": {"S": until.isoformat(timespec="seconds")}}
-    )
+    clients.dynamodb().put_item(TableName=table, Item={**_KEY, "until": {"S": _write_time(until)}})
 
 
 def end_drain(table: str) -> bool:
@@ -47,3 +48,25 @@ def require_no_drain(table: str, at: datetime) -> None:
     until = find_drain(table, at)
     if until is not None:
         raise DrainingError(until, after_s=max(1, round((until - at).total_seconds())))
+
+
+def unless_drained(table: str, at: datetime) -> "TransactWriteItemTypeDef":
+    """Return a condition for a transaction: it fails while the deployment is drained.
+
+    What such a transaction records was recorded before `begin_drain` or after the drain's end, so
+    whoever looks after `begin_drain` sees all that may still begin.
+    """
+    return {
+        "ConditionCheck": {
+            "TableName": table,
+            "Key": _KEY,
+            "ConditionExpression": "attribute_not_exists(#until) OR #until <= :at",
+            "ExpressionAttributeNames": {"#until": "until"},
+            "ExpressionAttributeValues": {":at": {"S": _write_time(at)}},
+        }
+    }
+
+
+def _write_time(time: datetime) -> str:
+    """Return a time in UTC as text: a later one sorts after an earlier one."""
+    return time.astimezone(UTC).isoformat(timespec="seconds")

@@ -1,20 +1,25 @@
 """Items of DynamoDB: reads them into models, writes models, and changes attributes."""
 
-import json
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from boto3.dynamodb.types import TypeDeserializer, TypeSerializer
 from pydantic import ValidationError
 
 from plimsoll.aws import clients
+from plimsoll.aws.function_log import log_line
 from plimsoll.errors import UnreadableRecordError
 from plimsoll.model.base import Model
 from plimsoll.model.run.run_record import RunState
 
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
+
 Read = TypeVar("Read")
+ATTEMPTS = 20  # tries of a transaction while others write the same items
+CONDITION_FAILED = "ConditionalCheckFailed"  # code of a write whose condition does not hold
 
 
 def read_item(what: str, read: Callable[[], Read]) -> Read:
@@ -41,7 +46,7 @@ def read_item(what: str, read: Callable[[], Read]) -> Read:
 
 def log_unreadable(error: UnreadableRecordError) -> None:
     """Log an item that is left out, so that the others are not."""
-    print(json.dumps({"unreadable": str(error)}), flush=True)
+    log_line("ERROR", "an item is left out", unreadable=str(error))
 
 
 def read_all_readable(readers: Iterable[Callable[[], Read]]) -> tuple[list[Read], int]:
@@ -146,3 +151,18 @@ def set_attributes(
     except client.exceptions.ConditionalCheckFailedException:
         return False
     return True
+
+
+def write_transaction(*writes: "TransactWriteItemTypeDef") -> list[str | None]:
+    """Write all items in one transaction.
+
+    Returns one failure code per write, None if that write did not fail; empty if all were written.
+    A concurrent write to one of the items is a failure too.
+    """
+    client = clients.dynamodb()
+    try:
+        client.transact_write_items(TransactItems=writes)
+    except client.exceptions.TransactionCanceledException as error:
+        reasons = error.response["CancellationReasons"]
+        return [None if each["Code"] == "None" else each["Code"] for each in reasons]
+    return []

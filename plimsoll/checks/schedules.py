@@ -12,7 +12,7 @@ from pydantic import Field
 from plimsoll.aws import clients
 from plimsoll.checks.store import CheckStore
 from plimsoll.complaints import Complaint, complain_of_unknown
-from plimsoll.errors import CheckNotFoundError, UsageError
+from plimsoll.errors import CheckNotFoundError, LimitReachedError, UsageError
 from plimsoll.model.aws.schedule_expression import Recurring, parse_expression, parse_zone
 from plimsoll.model.base import Model
 from plimsoll.model.deployment.function_settings import (
@@ -23,10 +23,8 @@ from plimsoll.model.deployment.function_settings import (
 from plimsoll.model.request.check import Check, CompareLatency
 from plimsoll.model.request.request import Request
 from plimsoll.model.run.check_history import History
-from plimsoll.quoting.prices import override_prices
-from plimsoll.quoting.quotes import require_possible
 from plimsoll.requests.checked_request import CheckedRequest, check_request
-from plimsoll.workflow.submit import require_allowed, resolve_version
+from plimsoll.workflow.submit import require_possible_run
 
 SCHEDULE_NAME_MOST = 64  # the limit of EventBridge Scheduler
 POINTS_MOST = 200  # the latest points of a history that are judged and shown
@@ -63,6 +61,7 @@ def put_check(settings: CheckSettings, team: str, check: Check) -> bool:
 
     Raises:
         UsageError: Something is not valid; names the field. Nothing was changed.
+        LimitReachedError: A limit of the team never leaves room for its run.
     """
     _require_possible(settings, team, check)
     store = _open_store(settings)
@@ -138,9 +137,9 @@ def _require_possible(settings: CheckSettings, team: str, check: Check) -> None:
         check.request.require_nothing_of_one_machine("`plimsoll run --local`")
     except UsageError as error:
         raise error.within("request") from None
-    checked = _require_possible_run(settings, check.request)
+    checked = _require_possible_run(settings, team, check.request)
     if check.control_request is not None:
-        _require_possible_control(settings, check.control_request)
+        _require_possible_control(settings, team, check.control_request)
     operations = checked.workload.operation_names
     for index, compared in enumerate(check.compare):
         if isinstance(compared, CompareLatency) and compared.operation not in operations:
@@ -148,30 +147,31 @@ def _require_possible(settings: CheckSettings, team: str, check: Check) -> None:
             raise UsageError(complain_of_unknown("operation", name, operations, path, value=name))
 
 
-def _require_possible_run(settings: SubmitSettings, request: Request) -> CheckedRequest:
+def _require_possible_run(settings: SubmitSettings, team: str, request: Request) -> CheckedRequest:
     try:
-        checked = check_request(request)
-        require_allowed(settings, request)
-        require_possible(checked, override_prices(settings.prices), local=settings.on_one_machine)
-        resolve_version(settings, request.target)
+        checked = check_request(request.model_copy(update={"team": team}))
+        require_possible_run(settings, checked)
     except UsageError as error:
         raise error.within("request") from None
+    except LimitReachedError as error:
+        raise error.move(lambda about: about.within("request")) from None
     return checked
 
 
-def _require_possible_control(settings: SubmitSettings, request: Request) -> None:
+def _require_possible_control(settings: SubmitSettings, team: str, request: Request) -> None:
     """Refuse an invalid control: its target is `control`, everything else the check's request."""
     try:
-        _require_possible_run(settings, request)
+        _require_possible_run(settings, team, request)
     except UsageError as error:
-        of_target = ("request", "target")
-        moved = (
-            replace(about, path=("control", *about.path[2:]))
-            if about.path[:2] == of_target
-            else about
-            for about in error.complaints
-        )
-        raise UsageError(*moved) from None
+        raise UsageError(*map(_place_in_control, error.complaints)) from None
+    except LimitReachedError as error:
+        raise error.move(_place_in_control) from None
+
+
+def _place_in_control(about: Complaint) -> Complaint:
+    if about.path[:2] == ("request", "target"):
+        return replace(about, path=("control", *about.path[2:]))
+    return about
 
 
 def _put_schedule(settings: CheckSettings, team: str, check: Check) -> None:

@@ -12,7 +12,7 @@ import click
 from plimsoll import words
 from plimsoll.cli.expecting import Expecting, expect_options
 from plimsoll.cli.options import NumberList, NumberRange
-from plimsoll.cli.output import console, make_table, print_figures
+from plimsoll.cli.output import console, fold_line, make_table, print_figures
 from plimsoll.documents import is_deeper
 from plimsoll.errors import UsageError
 from plimsoll.model.judging.capacity import AuditName
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 # Output: the curve, every step's verdict with its reason, and the answer.
 
 
+LABEL_WIDTH = 11  # of the names of facts
+
+
 def print_capacity(capacity: Capacity, console: Console) -> None:
     """Print the loads as a table, then the verdict with everything that qualifies it."""
     from rich.markup import escape
@@ -39,11 +42,11 @@ def print_capacity(capacity: Capacity, console: Console) -> None:
     print_figures(console, _loads_table(capacity))
     style = f"bold {verdict_facts(capacity.verdict).color}"
     answer = Text.assemble((capacity.verdict, style), "  ", capacity.summary)
-    console.print(answer, soft_wrap=True)
-    for label, text in _facts(capacity):
-        console.print(f"[bold]{label:<11}[/]{escape(text)}", highlight=False, soft_wrap=True)
-    for note in capacity.notes:
-        console.print(f"[bold]{'note':<11}[/]{escape(note)}", highlight=False, soft_wrap=True)
+    console.print(answer, soft_wrap=not console.is_terminal)
+    width = console.width if console.is_terminal else None
+    for label, text in [*_facts(capacity), *(("note", note) for note in capacity.notes)]:
+        folded = escape(fold_line(text, LABEL_WIDTH, width))
+        console.print(f"[bold]{label:<{LABEL_WIDTH}}[/]{folded}", highlight=False, soft_wrap=True)
 
 
 ANSWERS = {"met": "green", "not met": "bold red", "no answer": "bold yellow"}

@@ -193,7 +193,7 @@ def command(*, as_json: bool) -> int:
     else:
         table = Table(box=None, pad_edge=False, header_style="bold")
         for name in ("", "state", "what is there", "to get it"):
-            table.add_column(name)
+            table.add_column(name, overflow="fold")  # a path is never cut
         for finding in findings:
             # as texts: in markup, the [local] of a command would be a style
             cells = (finding.what, finding.state, finding.detail, finding.command or "")

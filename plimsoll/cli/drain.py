@@ -43,6 +43,7 @@ def drain(*, stack: str, hours: float, wait: bool, end: bool, as_json: bool) -> 
     """
     from plimsoll.aws.drain import begin_drain, end_drain
     from plimsoll.client.address import read_stack_output
+    from plimsoll.experiments.in_progress import list_in_progress
 
     table = read_stack_output(stack, "ServiceTable")
     if end:
@@ -52,28 +53,15 @@ def drain(*, stack: str, hours: float, wait: bool, end: bool, as_json: bool) -> 
     until = datetime.now(UTC) + timedelta(hours=hours)
     begin_drain(table, until)
     machines = [read_stack_output(stack, f"{kind}StateMachine") for kind in ("Run", "Experiment")]
-    left = list_in_progress(machines)
+    left = list_in_progress(table, machines, datetime.now(UTC))
     while wait and left and datetime.now(UTC) < until:
         some = ", ".join(left[:_NAMED])
         click.echo(f"waiting for {words.plural(len(left), 'execution')}: {some}", err=True)
         time.sleep(_LOOK_S)
-        left = list_in_progress(machines)
+        left = list_in_progress(table, machines, datetime.now(UTC))
     if as_json:
         click.echo(json.dumps({"until": until.isoformat(), "in_progress": left}, indent=2))
     else:
         click.echo(f"no new runs until {words.moment(until)}")
         click.echo(f"in progress: {', '.join(left) if left else 'nothing; update it now'}")
     return 3 if left else 0
-
-
-def list_in_progress(machines: list[str]) -> list[str]:
-    """Return the names of the executions of state machines that are running."""
-    from plimsoll.aws import clients
-
-    pages = clients.stepfunctions().get_paginator("list_executions")
-    return [
-        execution["name"]
-        for machine in machines
-        for page in pages.paginate(stateMachineArn=machine, statusFilter="RUNNING")
-        for execution in page["executions"]
-    ]

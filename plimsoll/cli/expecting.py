@@ -12,6 +12,7 @@ import click
 
 from plimsoll import words
 from plimsoll.cli.exit_codes import exit_code_of_runs
+from plimsoll.cli.output import fold_line, terminal_width
 from plimsoll.errors import UsageError
 from plimsoll.files import write_whole
 
@@ -145,7 +146,8 @@ class Expecting:
             for case in summary.cases:
                 if case.told == "not met":
                     line = f"plimsoll: {summary.name}: {case.name} is not met: {case.because}"
-                    click.echo(words.escape_controls(line), err=True)
+                    folded = fold_line(words.escape_controls(line), 2, terminal_width(err=True))
+                    click.echo(folded, err=True)
         return exit_code_of_runs(summaries)
 
     def tell_runs(self, results: Results) -> int:

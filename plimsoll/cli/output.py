@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 import tempfile
+import textwrap
 from collections.abc import Callable, Collection
 from contextlib import suppress
 from pathlib import Path
@@ -32,6 +33,28 @@ def console() -> Console:
     if sys.stdout.isatty():
         return Console()
     return Console(width=max(200, shutil.get_terminal_size().columns))
+
+
+def terminal_width(*, err: bool = False) -> int | None:
+    """Return the columns of the terminal on standard output, or error; None if it is a pipe."""
+    stream = sys.stderr if err else sys.stdout
+    return shutil.get_terminal_size().columns if stream.isatty() else None
+
+
+def fold_line(text: str, indent: int, width: int | None) -> str:
+    """Break a line at blanks where a terminal is too narrow for it.
+
+    Args:
+        text: The line.
+        indent: How far its further lines are indented; the first has room for as much before it.
+        width: The terminal's columns; None for a pipe, which gets the line whole.
+    """
+    if width is None:
+        return text
+    lines = textwrap.wrap(
+        text, max(width - indent, 20), break_long_words=False, break_on_hyphens=False
+    )
+    return f"\n{' ' * indent}".join(lines)
 
 
 def make_table(*columns: str, right: Collection[str] = (), box: Box | None = None) -> Table:

@@ -13,7 +13,7 @@ import click
 
 from plimsoll import words
 from plimsoll.cli.options import allow_files_option
-from plimsoll.cli.output import console, make_table, print_figures
+from plimsoll.cli.output import console, fold_line, make_table, print_figures
 from plimsoll.cli.service_calls import connect_service, json_option, service_options
 
 if TYPE_CHECKING:
@@ -84,7 +84,8 @@ def _print_end(quote: Quote | ExperimentQuote, console: Console) -> None:
             soft_wrap=not console.is_terminal,
         )
     for note in quote.notes:
-        console.print(f"  {note}", highlight=False, soft_wrap=not console.is_terminal)
+        folded = fold_line(note, 4, console.width if console.is_terminal else None)
+        console.print(f"  {folded}", highlight=False, soft_wrap=True)
 
 
 def _add_items(quote: ExperimentQuote) -> list[QuoteLine]:

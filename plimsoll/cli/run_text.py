@@ -9,7 +9,7 @@ from rich.table import Table
 
 from plimsoll import words
 from plimsoll.cli.capacity import print_expectations
-from plimsoll.cli.output import make_table, print_figures
+from plimsoll.cli.output import fold_line, make_table, print_figures
 from plimsoll.model.judging.capacity import Capacity, JudgedStep
 from plimsoll.model.request.descriptions import describe_target, describe_volume
 from plimsoll.model.request.endpoint_target import EndpointTarget
@@ -120,7 +120,8 @@ def _list_answers(capacity: Capacity) -> list[tuple[str, str]]:
 
 
 def _print_line(text: str, console: Console) -> None:
-    console.print(f"  {text}", markup=False, highlight=False, soft_wrap=not console.is_terminal)
+    folded = fold_line(text, 4, console.width if console.is_terminal else None)
+    console.print(f"  {folded}", markup=False, highlight=False, soft_wrap=True)
 
 
 def _cost(result: RunResult) -> list[str]:

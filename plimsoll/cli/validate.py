@@ -12,6 +12,7 @@ import click
 
 from plimsoll import words
 from plimsoll.cli.options import allow_files_option
+from plimsoll.cli.output import fold_line, terminal_width
 from plimsoll.complaints import Place
 from plimsoll.errors import UsageError
 
@@ -55,11 +56,13 @@ def validate(
         raise
     if as_json:
         click.echo(json.dumps(_build_bodies(asked), indent=2))
+    width = terminal_width(err=as_json)
     for name, checked in requests.items():
         workload = checked.request.workload.name or "its own workload"
-        click.echo(f"{name}: {describe_target(checked.request.target)}; {workload}", err=as_json)
+        what = f"{name}: {describe_target(checked.request.target)}; {workload}"
+        click.echo(fold_line(what, 4, width), err=as_json)
         for line in (*_estimate_times(checked), *(() if local else _list_warnings(checked))):
-            click.echo(f"  {line}", err=as_json)
+            click.echo(f"  {fold_line(line, 4, width)}", err=as_json)
     searched = isinstance(asked, CheckedExperiment) and asked.experiment.want is not None
     at_most = " at most" if searched else ""
     runs = words.plural(len(requests), "run")

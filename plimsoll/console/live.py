@@ -180,7 +180,7 @@ def _write_log(look: Look) -> Iterator[LogLine]:
     yield from log.log_before_steps(record, request)
     statistic = request.limits.statistic
     yield from chain.from_iterable(log.log_step(done, statistic) for done in look.steps)
-    if look.plan is not None:
+    if look.plan is not None and all(look.plan.index != done.plan.index for done in look.steps):
         yield log.log_plan(look.plan)
     yield from log.log_recovery(record, request)
     yield from log.log_after_steps(record)
@@ -235,6 +235,6 @@ def _show_answer(result: RunResult | None) -> LiveAnswer | None:
         tag=top.tag,
         decided=top.decided,
         figure=top.figure,
-        sentence=top.sentence,
+        sentence=top.brief,
         facts=top.facts,
     )

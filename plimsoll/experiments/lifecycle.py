@@ -4,12 +4,13 @@ import hashlib
 import secrets
 from datetime import timedelta
 from functools import cache
+from typing import Protocol
 
 from plimsoll.aws.drain import require_no_drain
 from plimsoll.aws.items import log_unreadable
 from plimsoll.aws.run_records import now, records_of
 from plimsoll.complaints import Complaint
-from plimsoll.errors import UnreadableRecordError, UsageError
+from plimsoll.errors import LimitReachedError, UnreadableRecordError, UsageError
 from plimsoll.experiments.datasets import read_dataset_outcomes
 from plimsoll.experiments.records import (
     EXPERIMENT,
@@ -24,6 +25,7 @@ from plimsoll.model.deployment.function_settings import (
     ExperimentSettings,
     RunSettings,
     ServiceSettings,
+    SubmitSettings,
 )
 from plimsoll.model.request.experiment import Cell
 from plimsoll.model.run.experiment_record import (
@@ -33,17 +35,33 @@ from plimsoll.model.run.experiment_record import (
     ExperimentStatus,
 )
 from plimsoll.model.run.run_record import RunState
+from plimsoll.quoting.extents import Given
 from plimsoll.quoting.prices import override_prices
-from plimsoll.quoting.quotes import require_possible
 from plimsoll.requests.cells import CheckedExperiment, expand_cells
+from plimsoll.requests.checked_request import CheckedRequest
 from plimsoll.requests.prepared_datasets import plan_shared_datasets
 from plimsoll.sizing.cheapest import require_searchable
-from plimsoll.targets.engine_version import resolve_rds_version
+from plimsoll.targets.engine_version import AskRds, resolve_rds_version
 from plimsoll.teams.registry import find_team
 from plimsoll.workflow.start_and_stop import stop_execution
-from plimsoll.workflow.submit import begin_execution, name_run, resolve_version
+from plimsoll.workflow.submit import begin_execution, name_run, require_possible_run
 
 SEEDS = 2**31
+
+
+class RequireRun(Protocol):
+    """Refuses a run that a deployment would refuse at any time."""
+
+    def __call__(
+        self,
+        settings: SubmitSettings,
+        checked: CheckedRequest,
+        /,
+        *,
+        given: Given | None,
+        ask: AskRds,
+    ) -> object:
+        """Raise UsageError or LimitReachedError for such a run."""
 
 
 def submit_experiment(
@@ -61,28 +79,13 @@ def submit_experiment(
 
     Raises:
         UsageError: One of its runs is not possible, or the key was used for another experiment.
+        LimitReachedError: A limit of the team never leaves room for one of its runs.
         DrainingError: The deployment starts nothing new for a while.
     """
     require_no_drain(settings.service_table, now())
     experiment, cells = checked.experiment, checked.cells
     local, results_days = settings.on_one_machine, settings.results_days
-    for cell in () if local else cells:
-        cell.request.require_nothing_of_one_machine("an experiment on one machine (--local)")
-    team = find_team(settings, experiment.team)
-    if experiment.pairs is not None and team is not None and team.concurrent_runs < 2:
-        problem = f"two runs go at once, and the team may have {team.concurrent_runs}"
-        raise UsageError(Complaint(("pairs",), problem))
-    prices = override_prices(settings.prices)
-    ask = cache(resolve_rds_version)  # called once for cells with the same version
-    checked.apply(lambda asked: require_possible(asked, prices, local=local))
-    require_searchable(checked, prices)
-    checked.apply(lambda asked: resolve_version(settings, asked.request.target, ask=ask))
-    for shared in plan_shared_datasets(checked, local=local):
-        try:
-            require_possible(shared.checked, prices, local=local)
-            resolve_version(settings, shared.request.target, ask=ask)
-        except UsageError as error:
-            raise error.within("dataset") from None
+    require_possible_experiment(settings, checked)
     digest = hashlib.sha256(experiment.model_dump_json().encode()).hexdigest()
     experiment_id = name_run(experiment.team, idempotency_key)
     submitted_at = now()
@@ -108,6 +111,45 @@ def submit_experiment(
     machine = settings.experiment_machine_arn
     begin_execution(machine, experiment_id, {"experiment_id": experiment_id})
     return experiment_id
+
+
+def require_possible_experiment(
+    settings: SubmitSettings,
+    checked: CheckedExperiment,
+    *,
+    require_run: RequireRun = require_possible_run,
+) -> None:
+    """Refuse an experiment of which this deployment would refuse a run at any time.
+
+    Args:
+        settings: The deployment's settings.
+        checked: The experiment.
+        require_run: The function that refuses a run, or a dataset's preparation.
+
+    Raises:
+        UsageError: One of its runs is not possible, or they cannot take turns or be searched.
+        LimitReachedError: A limit of the team never leaves room for one of its runs.
+    """
+    experiment, local = checked.experiment, settings.on_one_machine
+    if not local:
+        whose = "an experiment on one machine (--local)"
+        checked.apply(lambda asked: asked.request.require_nothing_of_one_machine(whose))
+    team = find_team(settings, experiment.team)
+    if experiment.pairs is not None and team is not None and team.concurrent_runs < 2:
+        problem = f"two runs go at once, and the team may have {team.concurrent_runs}"
+        raise UsageError(Complaint(("pairs",), problem))
+    require_searchable(checked, override_prices(settings.prices))
+    ask = cache(resolve_rds_version)  # called once for cells with the same version
+    datasets = plan_shared_datasets(checked, local=local)
+    given: Given | None = "restored" if datasets else None
+    checked.apply(lambda asked: require_run(settings, asked, given=given, ask=ask))
+    for shared in datasets:
+        try:
+            require_run(settings, shared.checked, given="prepared", ask=ask)
+        except UsageError as error:
+            raise error.within("dataset") from None
+        except LimitReachedError as error:
+            raise error.move(lambda about: about.within("dataset")) from None
 
 
 def get_experiment(settings: ServiceSettings, team: str, experiment_id: str) -> ExperimentStatus:

@@ -2,16 +2,29 @@
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from plimsoll.aws import clients
-from plimsoll.aws.items import item_values, read_all_readable, read_item, set_attributes, to_item
+from plimsoll.aws.drain import require_no_drain, unless_drained
+from plimsoll.aws.items import (
+    ATTEMPTS,
+    CONDITION_FAILED,
+    item_values,
+    read_all_readable,
+    read_item,
+    set_attributes,
+    to_item,
+    write_transaction,
+)
 from plimsoll.aws.run_files import RunFiles
-from plimsoll.errors import ExperimentNotFoundError, RunStoppedError
+from plimsoll.errors import ExperimentNotFoundError, PlimsollError, RunStoppedError
 from plimsoll.model.deployment.function_settings import RunSettings, ServiceSettings
 from plimsoll.model.request.experiment import Cell, Experiment
 from plimsoll.model.run.experiment_record import ExperimentRecord
 from plimsoll.model.run.run_record import RunState
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
 
 EXPERIMENT = "experiment.json"
 RESULT = "result.json"
@@ -44,6 +57,7 @@ class Experiments:
             .get_paginator("query")
             .paginate(
                 TableName=self._table,
+                ConsistentRead=True,
                 KeyConditionExpression="pk = :pk AND begins_with(sk, :sk)",
                 ExpressionAttributeValues={
                     ":pk": {"S": f"team#{team}"},
@@ -58,17 +72,26 @@ class Experiments:
         return sorted(records, key=lambda record: record.submitted_at, reverse=True), unreadable
 
     def create(self, record: ExperimentRecord) -> bool:
-        """Write a new record; False if its id exists, then the existing one is kept."""
-        client = clients.dynamodb()
-        try:
-            client.put_item(
-                TableName=self._table,
-                Item={**to_item(record), **_record_key(record.team, record.experiment_id)},
-                ConditionExpression="attribute_not_exists(pk)",
-            )
-        except client.exceptions.ConditionalCheckFailedException:
-            return False
-        return True
+        """Write a new record; False if its id exists, then the existing one is kept.
+
+        Raises:
+            DrainingError: The deployment is drained.
+        """
+        put: TransactWriteItemTypeDef = {
+            "Put": {
+                "TableName": self._table,
+                "Item": {**to_item(record), **_record_key(record.team, record.experiment_id)},
+                "ConditionExpression": "attribute_not_exists(pk)",
+            }
+        }
+        for _ in range(ATTEMPTS):
+            failed = write_transaction(put, unless_drained(self._table, record.submitted_at))
+            if not any(failed):
+                return True
+            if failed[0] == CONDITION_FAILED:
+                return False
+            require_no_drain(self._table, record.submitted_at)
+        raise PlimsollError(f"team {record.team}: too many runs begin at once; try again")
 
     def change(
         self,

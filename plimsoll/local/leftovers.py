@@ -7,13 +7,20 @@ left.
 import contextlib
 import fcntl
 import shutil
+import stat
 import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 from plimsoll.local.process_guard import list_segments, remove_shared_memory
-from plimsoll.volumes.places import MEMORY, remove_abandoned, remove_files, state_path
+from plimsoll.volumes.places import (
+    MEMORY,
+    is_own,
+    remove_abandoned,
+    remove_files,
+    state_path,
+)
 
 HOME_PREFIX = "plimsoll-twin-"  # prefix of the temporary folders of twins
 IN_MEMORY = "memory"  # in a twin's folder, a link to its other one, in memory
@@ -25,16 +32,26 @@ _YOUNGEST_S = 60.0  # a twin that is just starting has no process recorded yet
 def remove_all_databases(home: Path) -> None:
     """Remove all database instances of a twin, on disk and in memory."""
     remove_databases(home / "databases")
-    if (home / IN_MEMORY).is_dir():
-        remove_databases(home / IN_MEMORY / "databases")
+    if memory := _find_memory(home):
+        remove_databases(memory / "databases")
 
 
 def remove_twin(home: Path) -> None:
     """Remove everything of a twin: its folder, the one in memory, and its volumes' state."""
     remove_all_databases(home)
-    if (home / IN_MEMORY).is_dir():
-        shutil.rmtree((home / IN_MEMORY).resolve(), ignore_errors=True)
+    if memory := _find_memory(home):
+        shutil.rmtree(memory, ignore_errors=True)
     shutil.rmtree(home, ignore_errors=True)
+
+
+def _find_memory(home: Path) -> Path | None:
+    """Return a twin's folder in memory; None if it has none, or its link leads anywhere else."""
+    with contextlib.suppress(OSError):
+        memory = (home / IN_MEMORY).readlink()
+        named = memory.parent == MEMORY and memory.name.startswith(HOME_PREFIX)
+        if named and is_own(memory, stat.S_ISDIR):
+            return memory
+    return None
 
 
 def remove_databases(databases: Path) -> None:
@@ -70,7 +87,8 @@ def _remove_postgres_memory(data: Path) -> None:
 def remove_leftovers(say: Callable[[str], None]) -> None:
     """Remove what killed runs have left on this machine, and say so for each.
 
-    Nothing is touched that does not carry Plimsoll's prefix, or whose lock a living process holds.
+    Nothing is touched that does not carry Plimsoll's prefix, that belongs to another user, who may
+    have made it in order to have something else removed, or whose lock a living process holds.
     """
     for left in (*remove_orphaned_homes(), *remove_abandoned()):
         say(f"removed what a killed run had left: {left}")
@@ -89,8 +107,10 @@ def remove_orphaned_homes(temporary: Path | None = None) -> list[Path]:
     removed = []
     places = [temporary] if temporary else [Path(tempfile.gettempdir()), MEMORY]
     for home in (home for place in places for home in place.glob(f"{HOME_PREFIX}*/")):
-        with contextlib.suppress(OSError):  # it belongs to another user, or was removed meanwhile
+        with contextlib.suppress(OSError):  # it was removed meanwhile, or has no lock
             lock = home / "lock"
+            if not (is_own(home, stat.S_ISDIR) and is_own(lock, stat.S_ISREG)):
+                continue
             if time.time() - lock.stat().st_mtime < _YOUNGEST_S:
                 continue
             with lock.open("r+") as held:

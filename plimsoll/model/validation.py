@@ -2,11 +2,14 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
+from itertools import count
 from typing import Any, TypeVar
 
-from pydantic import ValidationError
-from pydantic_core import ErrorDetails, SchemaValidator
+from pydantic import ValidationError, ValidationInfo
+from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError, SchemaValidator
+from pydantic_core.core_schema import with_info_plain_validator_function
 
 from plimsoll.complaints import (
     Complaint,
@@ -44,10 +47,12 @@ _ALLOWED: Mapping[str, Callable[[Mapping[str, Any]], tuple[str, ...] | Range]] =
     "too_short": lambda context: (f"at least {context['min_length']} long",),
     "too_long": lambda context: (f"at most {context['max_length']} long",),
 }
-_LISTS = {"list", "tuple", "set", "frozenset"}
+_COLLECTIONS = {"list", "tuple", "set", "frozenset", "dict"}
 _NO_SCHEMAS = {"metadata", "serialization", "cls", "config", "default"}  # of a schema's parts
 # A request of 256 KiB, which anybody may send, has room for 50,000 wrong fields.
 COMPLAINTS_MOST = 100
+UNKNOWN_MOST = 1_000  # unknown fields of a foreign document, over all of its parts
+_FEW_BYTES = 1 << 18  # a document with less text has no room for many unknown fields
 AnyModel = TypeVar("AnyModel", bound=Model)
 
 
@@ -67,8 +72,11 @@ def read_foreign_json(model: type[AnyModel], raw: bytes) -> AnyModel:
     """Read JSON that somebody else wrote into a model.
 
     Raises:
-        ValidationError: It does not fit. Of each list, the first wrong entry alone is named.
+        ValidationError: It does not fit. Of each list or mapping, the first wrong entry alone is
+            named.
     """
+    if len(raw) > _FEW_BYTES:
+        _limit_unknown(model, lambda counting, seen: counting.validate_json(raw, context=seen))
     read: AnyModel = _make_hasty_validator(model).validate_json(raw)
     return read
 
@@ -79,38 +87,79 @@ def read_foreign_value(
     """Read a value of somebody else's JSON into a model, if told so without unknown fields.
 
     Raises:
-        ValidationError: It does not fit. Of each list, the first wrong entry alone is named.
+        ValidationError: It does not fit. Of each list or mapping, the first wrong entry alone is
+            named.
     """
+    if not ignores_unknown:
+        _limit_unknown(model, lambda counting, seen: counting.validate_python(value, context=seen))
     read: AnyModel = _make_hasty_validator(model).validate_python(
         value, extra="ignore" if ignores_unknown else None
     )
     return read
 
 
+class _TooManyUnknownError(Exception):
+    """A document has more than `UNKNOWN_MOST` unknown fields."""
+
+
+def _limit_unknown(
+    model: type[Model], read: Callable[[SchemaValidator, "count[int]"], object]
+) -> None:
+    """Read a document once to count its unknown fields; whatever else is wrong is not said.
+
+    Pydantic keeps an error of 1 KiB for each of them, and a field takes seven bytes.
+
+    Raises:
+        ValidationError: There are more than `UNKNOWN_MOST`.
+    """
+    try:
+        with suppress(ValidationError):
+            read(_make_hasty_validator(model, counts_unknown=True), count(1))
+    except _TooManyUnknownError:
+        problem = PydanticCustomError("unknown", f"more than {UNKNOWN_MOST:,} fields are unknown")
+        told = InitErrorDetails(type=problem, loc=(), input=None)
+        raise ValidationError.from_exception_data(model.__name__, [told]) from None
+
+
+def _count_unknown(name: str, info: "ValidationInfo[count[int]]") -> str:
+    if next(info.context) > UNKNOWN_MOST:
+        raise _TooManyUnknownError
+    return name
+
+
 @cache
-def _make_hasty_validator(model: type[Model]) -> SchemaValidator:
-    """Return a validator that leaves each list at its first wrong entry.
+def _make_hasty_validator(model: type[Model], *, counts_unknown: bool = False) -> SchemaValidator:
+    """Return a validator that leaves each list and mapping at its first wrong entry.
 
     Pydantic's own keeps all errors until the end: those of a result of 1 MiB with 300,000 empty
     steps take 1 GiB.
+
+    Args:
+        model: The model.
+        counts_unknown: Whether unknown fields are allowed and counted, in the validation's context.
     """
     model.model_rebuild()
-    schema = _leave_lists_early(model.__pydantic_core_schema__, {})
+    schema = _copy_schema(model.__pydantic_core_schema__, {}, counts_unknown=counts_unknown)
     # By default pydantic would take the model's own validator in place of this schema.
     return SchemaValidator(schema, _use_prebuilt=False)
 
 
-def _leave_lists_early(part: Any, copies: dict[int, Any]) -> Any:
-    """Copy a schema, whose parts may refer to each other, with `fail_fast` in each list."""
+def _copy_schema(part: Any, copies: dict[int, Any], *, counts_unknown: bool) -> Any:
+    """Copy a schema, whose parts may refer to each other, with `fail_fast` in each collection."""
     if isinstance(part, list | tuple):
-        return type(part)(_leave_lists_early(one, copies) for one in part)
+        return type(part)(_copy_schema(one, copies, counts_unknown=counts_unknown) for one in part)
     if not isinstance(part, dict) or id(part) in copies:
         return copies.get(id(part), part)
     copy = copies[id(part)] = {}
     for key, value in part.items():
-        copy[key] = value if key in _NO_SCHEMAS else _leave_lists_early(value, copies)
-    if isinstance(kind := part.get("type"), str) and kind in _LISTS:
+        known = key in _NO_SCHEMAS
+        copy[key] = value if known else _copy_schema(value, copies, counts_unknown=counts_unknown)
+    kind = part.get("type")
+    if isinstance(kind, str) and kind in _COLLECTIONS:
         copy["fail_fast"] = True
+    elif kind == "model-fields" and counts_unknown:
+        names = with_info_plain_validator_function(_count_unknown)
+        copy |= {"extra_behavior": "allow", "extras_keys_schema": names}
     return copy
 
 

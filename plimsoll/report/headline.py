@@ -109,11 +109,11 @@ def _brief_latencies(capacity: Capacity) -> str:
             f", with the {name} of each of its {len(judged.latency_us)} operations within its limit"
         )
     told = (
-        f"{operation} {name} at {words.latency(us)}"
+        f"{words.latency(us)} for {operation}"
         + (f" (limit {words.latency(limit)})" if (limit := judged.limit_us.get(operation)) else "")
         for operation, us in judged.latency_us.items()
     )
-    return f", with {words.join_names(told)}"
+    return f", with a {name} latency of {words.join_names(told)}"
 
 
 def _sentence(result: RunResult, capacity: Capacity, usd_per_hour: float | None) -> str:
@@ -179,9 +179,9 @@ def _facts(
     if capacity.interval is not None:
         facts.append(("95 % interval", _interval(capacity)))
     if capacity.question is not None:
-        facts.append(("Question", capacity.question))
+        facts.append(("Load", capacity.question))
     if line := _latencies(capacity):
-        facts.append(("Latency there", line))
+        facts.append(("Latency at this load", line))
     if capacity.closing is not None:
         facts += [(name.capitalize(), text) for name, text in capacity.closing.findings]
     if result.limiting is not None and _mentions_limit(result.limiting, capacity):
@@ -210,22 +210,25 @@ def _at_list_price(result: RunResult, given: float | None) -> str:
 
 
 def _edge(edge: LoadRange, axis: Axis) -> str:
-    span = words.load_range(edge.low, edge.high, edge.confidence, axis)
-    return f"most windows begin to fail at {span} ({edge.method}, {edge.windows} steps)"
+    low, high = (float(f"{load:.3g}") for load in (edge.low, edge.high))
+    return (
+        f"most steps fail from a load between {words.number(low)} and {words.load(high, axis)} on"
+        f" ({words.percent(edge.confidence)} interval; {edge.method}, {edge.windows} steps)"
+    )
 
 
 def _interval(capacity: Capacity) -> str:
     interval = capacity.interval
     assert interval is not None  # noqa: S101 - the caller has checked it
     tails = {
-        "lower_limit": "; the figure above is its lower limit",
-        "median": "; the figure above is their median",
-        "mean": "; the figure above is their geometric mean",
+        "lower_limit": ". The figure is its lower end",
+        "median": ". The figure is their median",
+        "mean": ". The figure is their geometric mean",
         None: "",
     }
     return (
         f"{_span(interval)} ({interval.repetitions} repetitions, {interval.method})"
-        f"{tails[capacity.figure]}; {words.INTERVAL_COVERS}"
+        f"{tails[capacity.figure]}. It covers {words.INTERVAL_COVERS}"
     )
 
 

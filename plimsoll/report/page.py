@@ -87,17 +87,18 @@ def answer_first_questions(
         return answers
     if result.limiting is None or result.limiting.resource == "unknown":
         answers.append(("What limits it", "not known: no measurement shows it"))
-    if capacity.interval is None:  # else the facts have it
+    # else the facts have the interval, or there is no figure to be sure of
+    figure = capacity.max_sustainable_throughput_ops_per_second
+    if capacity.interval is None and figure is not None:
         answers.append(("How sure", _precision(capacity)))
-    if usd_per_million(capacity, hourly_usd(result, usd_per_hour)) is None:
+    on_its_own = result.cost is None and not result.request.target.provisioned
+    if usd_per_million(capacity, hourly_usd(result, usd_per_hour)) is None and not on_its_own:
         answers.append(("What it costs", _no_cost(result, usd_per_hour)))
     return answers
 
 
 def _precision(capacity: Capacity) -> str:
     """Say why the figure has no interval."""
-    if capacity.max_sustainable_throughput_ops_per_second is None:
-        return "there is no figure"
     if capacity.bound != "=":
         return "a bound, not a maximum"
     return "measured once, so there is no interval"
@@ -129,6 +130,14 @@ def css_text(text: str) -> Markup:
     return Markup(f'"{written}"')  # noqa: S704 - no sign of CSS or HTML is left in it
 
 
+_UNIT = re.compile(r"(?<=\d) (?=(?:[mµ]?s|min|h|%|[KMG]iB|IOPS|ops/s|clients?|connections?)\b|%)")
+
+
+def whole(text: str) -> str:
+    """Join each figure with its unit, so that no line breaks between them."""
+    return _UNIT.sub("\N{NO-BREAK SPACE}", text)
+
+
 def fill_template(template: str, drawn: Sequence[Chart], *, printed: str, **values: object) -> str:
     """Fill a page's template.
 
@@ -150,6 +159,7 @@ def fill_template(template: str, drawn: Sequence[Chart], *, printed: str, **valu
         "number": words.number,
         "drawn": draw_chart,
         "css_text": css_text,
+        "whole": whole,
     }
     page = environment.get_template(template).render(
         policy=_POLICY,
@@ -196,6 +206,7 @@ def render_run(
         drawn,
         printed=f"{result.name} · {words.moment(result.moments.submitted)}",
         result=result,
+        heading=describe_run_target(result) if result.name == "find" else result.name,
         headline=build_headline(result, usd_per_hour),
         dashboards=words.DASHBOARDS,
         first=answer_first_questions(result, usd_per_hour),
@@ -246,7 +257,7 @@ def list_run_facts(result: RunResult) -> list[tuple[str, str]]:
         ("run", result.run_id),
         ("team", result.team),
         ("where", _describe_place(result)),
-        ("ended", result.state.value),
+        ("ended", result.state.value.lower().replace("_", " ")),
         ("submitted", words.moment(moments.submitted)),
         ("took", words.duration(took)),
         ("target deleted", words.moment(moments.deleted)),

@@ -24,7 +24,7 @@ DEMAND_COLUMNS = (
 )  # fmt: skip
 
 
-SHOWN = 20  # most targets on the page of a run; the page of `plimsoll size` has all
+SHOWN = 5  # most targets on the page of a run; the page of `plimsoll size` has all
 
 
 @dataclass(frozen=True)
@@ -216,7 +216,7 @@ def _figure_cell(value: float | None) -> ReportCell:
 
 def describe_question(answer: Sizing) -> str:
     """Describe what was asked, and whose prices apply."""
-    return f"asked: {describe_wanted(answer)} ({answer.as_of}), a single zone, 730 hours a month"
+    return f"Asked: {describe_wanted(answer)} ({answer.as_of}), a single zone, 730 hours a month"
 
 
 def describe_wanted(answer: Sizing | Boundary) -> str:
@@ -250,8 +250,8 @@ def _describe_deciding(answer: Sizing) -> str:
     limits = " ".join(f"--limit {name}={us / 1000:.12g}ms" for name, us in answer.limits_us.items())
     asked = f"plimsoll size {answer.run} --want {answer.want_ops_per_second:.12g} {limits}"
     if answer.local:
-        return f"whether what may carry the load does: {asked} --confirm"
-    return "whether what may carry the load does is decided by a run on it"
+        return f"To measure whether a target that may carry the load does: {asked} --confirm"
+    return "A run on a target that may carry the load decides whether it does"
 
 
 def describe_confirmation(one: Confirmed) -> str:

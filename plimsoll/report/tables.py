@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
@@ -37,6 +38,8 @@ CLOSING_WORDS: dict[Purpose, str] = {
     "without_background": "without",
     "toggle": "toggle",
 }
+# figures begin with a digit, behind the sign of a bound, a prediction, a change or a currency
+_FIGURE = re.compile(rf"$|{words.NOTHING}$|[~<>≤≥+$\u2212-]*\s?\d(?!\d{{3}}-\d\d)")
 LOADS_MOST = 100  # with more loads, only failed audits are shown
 MARKS = {True: "✓", False: "✕", None: words.NOTHING}
 
@@ -56,6 +59,12 @@ class ReportTable:
     columns: tuple[str, ...]
     rows: tuple[tuple[ReportCell, ...], ...]
     groups: tuple[tuple[str, int], ...] = ()  # a header row above: title and number of columns
+
+    @property
+    def in_words(self) -> tuple[bool, ...]:
+        """Whether each column holds words, which are read from the left, and not only figures."""
+        cells = zip(*self.rows, strict=True)
+        return tuple(not all(_FIGURE.match(cell.text) for cell in column) for column in cells)
 
 
 def steps_table(result: RunResult) -> ReportTable | None:
@@ -304,7 +313,7 @@ def describe_backgrounds(result: RunResult) -> Iterator[str]:
             for one in step.background
             if one.name == asked.name and one.throughput_ops_per_second is not None
         ]
-        name = asked.workload.name or "a workload of its own"
+        name = asked.workload.name or "its own workload"
         yield (
             f"background {asked.name}: {name},"
             f" {describe_schedule(asked)}{_describe_results(ran, statistic)}"

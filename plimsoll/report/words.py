@@ -82,7 +82,7 @@ def limit_facts(limiting: LimitingResource) -> list[tuple[str, str]]:
         second = limiting.second
         share = "" if second.share is None else f", {words.percent(second.share)}"
         text = f"{words.RESOURCES[second.resource]}{share}; remedy: {second.to_change}"
-        facts.append(("Second", text))
+        facts.append(("Next limit", text))
     return facts
 
 

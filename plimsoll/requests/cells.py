@@ -8,7 +8,7 @@ from itertools import product
 from typing import Any, TypeVar
 
 from plimsoll.complaints import Complaint
-from plimsoll.errors import UsageError
+from plimsoll.errors import LimitReachedError, UsageError
 from plimsoll.model.request.experiment import (
     Cell,
     Experiment,
@@ -50,6 +50,7 @@ class CheckedExperiment:
 
         Raises:
             UsageError: A call failed; each complaint names where the field was written.
+            LimitReachedError: The same, of the first call that failed so.
         """
         return _apply_to_cells(self.experiment, self.cells, self.requests, make)
 
@@ -144,6 +145,11 @@ def _apply_to_cells(
             for complaint in error.complaints:
                 placed = _place_complaint(experiment, cell.variants, complaint, cell.fresh_target)
                 complaints[placed] = None
+        except LimitReachedError as error:
+            place = partial(
+                _place_complaint, experiment, cell.variants, fresh_target=cell.fresh_target
+            )
+            raise error.move(place) from None
     if complaints:
         raise UsageError(*complaints)
     return tuple(made)

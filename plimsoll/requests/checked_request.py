@@ -9,9 +9,10 @@ import hashlib
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
-from plimsoll.complaints import Complaint, Range, complain_of_unknown
+from plimsoll.complaints import Complaint, Range, Scalar, complain_of_unknown
 from plimsoll.errors import UsageError
 from plimsoll.model.databases import protocol_of_engine
 from plimsoll.model.engine.asked import Protocol
@@ -162,11 +163,23 @@ def _compile_choice(
     if key not in known:
         workload = read_workload_choice(choice)
         try:
-            known[key] = workload.compile(choice.records, choice.parameters, protocol)
+            known[key] = (
+                workload.compile(choice.records, choice.parameters, protocol)
+                if choice.name is None
+                else _compile_builtin(choice.name, choice.records, protocol, **choice.parameters)
+            )
         except UsageError as error:
             placed = (_place_complaint(choice, about) for about in error.complaints)
             raise UsageError(*placed) from None
     return known[key]
+
+
+@lru_cache(maxsize=128, typed=True)  # 1 and 1.0 are different values of a parameter
+def _compile_builtin(
+    name: str, records: int, protocol: Protocol, /, **parameters: Scalar
+) -> Compiled:
+    """Compile a built-in workload once in a process, which plans many steps of a run with it."""
+    return load_builtin_workload(name).compile(records, parameters, protocol)
 
 
 def read_workload_choice(choice: WorkloadChoice) -> Workload:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from plimsoll import words
 from plimsoll.capacity.readers import Reading, read_text, read_values
-from plimsoll.capacity.readers.reading import parse_json
+from plimsoll.capacity.readers.reading import parse_json, split_json
 from plimsoll.capacity.readers.tables import check_units, read_csv, read_table
 from plimsoll.capacity.readers.unread import refuse_unread
 from plimsoll.errors import UsageError
@@ -17,6 +17,17 @@ from plimsoll.model.judging.steps import Statistic, Step
 
 MAX_BYTES = 256 * 1024 * 1024  # largest file
 _COLORS = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")  # ECMA-48, control sequences
+# How files begin that hold a text in another form, what they are, and what to do
+_PACKED = (
+    (b"\x1f\x8b", "a file of gzip", "unpack it with gunzip"),
+    (b"PK\x03\x04", "a zip archive or a spreadsheet", "unpack it, or save the table as CSV"),
+    (b"\xfd7zXZ", "a file of xz", "unpack it with unxz"),
+    (b"\x28\xb5\x2f\xfd", "a file of zstd", "unpack it with unzstd"),
+    (b"BZh", "a file of bzip2", "unpack it with bunzip2"),
+    (b"\xd0\xcf\x11\xe0", "an old spreadsheet", "save the table as CSV"),
+    (b"SQLite format 3", "a database of SQLite", "export the table as CSV"),
+    (b"%PDF", "a PDF", "copy its table into a CSV file"),
+)
 FASTER_SHARE = 1.05  # throughput / rate above this shows that the given rate is not the file's
 
 
@@ -66,13 +77,29 @@ def read_visible_text(path: Path) -> str:
     if not path.exists():
         raise UsageError(f"{path.parent}: is not a run: it has no {path.name}")
     raw = read_limited(path, bytes_max=MAX_BYTES)
-    wide = raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))  # PowerShell's `>`
-    try:
-        text = raw.decode("utf-16" if wide else "utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise UsageError(f"{path}: cannot be read as text: {error}") from None
+    for begin, what, cure in _PACKED:
+        if raw.startswith(begin):
+            raise UsageError(f"{path}: that is {what}: {cure}")
+    text = _decode(raw, path)
     text = _COLORS.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
     return words.escape_controls(text)
+
+
+def _decode(raw: bytes, path: Path) -> str:
+    """Decode UTF-8, UTF-16 (PowerShell's `>`), or a text of another encoding in ASCII's letters.
+
+    Raises:
+        UsageError: It is no text.
+    """
+    if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return raw.decode("utf-16", errors="replace")
+    if b"\0" in raw:
+        # Every second byte of ASCII's letters is 0 in UTF-16 without its mark
+        for encoding, first in (("utf-16-le", 1), ("utf-16-be", 0)):
+            if not any(raw[first:200:2]) and all(raw[1 - first : 200 : 2]):
+                return raw.decode(encoding, errors="replace")
+        raise UsageError(f"{path}: is no text: it has bytes of 0")
+    return raw.decode("utf-8-sig", errors="replace")  # such as a comment in Latin-1
 
 
 def _read_file(path: Path, unnamed: Statistic) -> Sequence[Step | Reading]:
@@ -84,9 +111,19 @@ def _read_file(path: Path, unnamed: Statistic) -> Sequence[Step | Reading]:
     try:
         if not text.lstrip().startswith(("{", "[")):
             return read_csv(text, name, unnamed)
-        value = parse_json(text, name)
-        reading = read_values(value, name)
-        return [reading] if reading else read_table(value, name, unnamed)
+        values = split_json(text)
+        if len(values) == 1:
+            value = parse_json(text, name)
+            reading = read_values(value, name)
+            return [reading] if reading else read_table(value, name, unnamed)
+        each = [
+            (f"{name} output {number}", parse_json(one, f"{name} output {number}"))
+            for number, one in enumerate(values, 1)
+        ]
+        known = [read_values(value, source) for source, value in each]
+        if all(known):
+            return [reading for reading in known if reading]
+        return read_table([value for _, value in each], name, unnamed)
     except UsageError:
         refuse_unread(text, name)
         raise

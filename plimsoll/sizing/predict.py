@@ -7,6 +7,7 @@ the volume and the processors gives the mean response time (`queueing`), and the
 tails turn it into a percentile.
 """
 
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -242,13 +243,20 @@ def _climb_to_limits(
 ) -> _Line:
     bounds = tuple(compute_bounds(profile, caps, end, load))
     network, storage_s = build_network(profile, caps, end, bounds)
-    best, full = None, True
-    for point in network.climb():
+
+    def is_beyond(point: Point) -> bool:
         found = _compared_latencies_us(profile, network, point, end)
-        if any(found[name] > most_us for name, most_us in limits_us.items()):
-            full = False
+        return any(found[name] > most_us for name, most_us in limits_us.items())
+
+    # Latencies never fall with the load. To estimate them costs more than the climb, so every
+    # 16th point is looked at, and the first one beyond the limits is found by bisection.
+    points: list[Point] = []
+    for point in network.climb():
+        points.append(point)
+        if point.load % 16 == 0 and is_beyond(point):
             break
-        best = point
+    within = bisect_left(points, True, key=is_beyond)
+    best, full = points[within - 1] if within else None, within == len(points)
     if best is not None:
         # each climb ends slightly beyond saturation: cut the rate so that climbs are comparable
         most = min(best.ops_per_second, network.full_ops_per_second)

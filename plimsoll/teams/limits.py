@@ -16,7 +16,15 @@ from typing import TYPE_CHECKING, Any
 from boto3.dynamodb.types import TypeSerializer
 
 from plimsoll.aws import clients
-from plimsoll.aws.items import item_values, log_unreadable, read_item
+from plimsoll.aws.drain import require_no_drain, unless_drained
+from plimsoll.aws.items import (
+    ATTEMPTS,
+    CONDITION_FAILED,
+    item_values,
+    log_unreadable,
+    read_item,
+    write_transaction,
+)
 from plimsoll.errors import LimitReachedError, PlimsollError, UnreadableRecordError
 from plimsoll.model.deployment.deployment import Team
 from plimsoll.model.deployment.function_settings import TeamSettings
@@ -26,9 +34,7 @@ from plimsoll.teams.room import MICRO, Ask, Grant, Room, spend_month
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef, UpdateTypeDef
 
-ATTEMPTS = 20  # conflicts with other runs' acquisitions or releases before giving up
 _GRANT = "grant#"
-_CONDITION = "ConditionalCheckFailed"
 
 
 def _read_grant(value: object) -> Grant:
@@ -58,6 +64,7 @@ class Limits:
         at: datetime,
         begins_within: timedelta = timedelta(hours=1),
         together_with: "TransactWriteItemTypeDef | None" = None,
+        in_drain: bool = True,
     ) -> bool:
         """Acquire a run's share.
 
@@ -67,12 +74,14 @@ class Limits:
             at: The current time.
             begins_within: The longest time until the run's workflow starts.
             together_with: A conditional write of another item, made in the same transaction.
+            in_drain: Whether the run may begin while the deployment is drained.
 
         Returns:
             False if the run already holds its share, or the other write's condition fails.
 
         Raises:
             LimitReachedError: A limit would be exceeded, or a price that it needs is missing.
+            DrainingError: The deployment is drained, and the run may not begin then.
         """
         self._limits.require_possible(ask)
         grant = Grant(
@@ -84,15 +93,17 @@ class Limits:
             begins_within_s=round(begins_within.total_seconds()),
         )
         update = self._changing(*self._taking(run_id, grant))
+        others = [together_with] if together_with else []
+        conditions = [] if in_drain else [unless_drained(self._table, at)]
         for _ in range(ATTEMPTS):
-            failed = _write_transaction(
-                {"Update": update}, *([together_with] if together_with else [])
-            )
+            failed = write_transaction({"Update": update}, *others, *conditions)
             if not any(failed):
                 return True
             item = self._item()
-            if _GRANT + run_id in item or failed[1:] == [_CONDITION]:
+            if _GRANT + run_id in item or CONDITION_FAILED in failed[1 : 1 + len(others)]:
                 return False
+            if not in_drain:
+                require_no_drain(self._table, at)
             self._limits.require_room(item, grant, ask, _read_grants(self._team, item).values())
         raise LimitReachedError(f"team {self._team}: too many runs begin at once; try again")
 
@@ -122,8 +133,8 @@ class Limits:
         }
         update = self._changing(expression, "attribute_exists(#grant)", run_id, held.month, values)
         for _ in range(ATTEMPTS):
-            failed = _write_transaction({"Update": update})
-            if not any(failed) or failed == [_CONDITION]:
+            failed = write_transaction({"Update": update})
+            if not any(failed) or failed == [CONDITION_FAILED]:
                 return not any(failed)
         raise PlimsollError(f"team {self._team}: too many runs begin and end at once; try again")
 
@@ -192,18 +203,3 @@ def _read_grants(team: str, item: Mapping[str, Any]) -> dict[str, Grant]:
             except UnreadableRecordError as error:
                 log_unreadable(error)
     return grants
-
-
-def _write_transaction(*writes: "TransactWriteItemTypeDef") -> list[str | None]:
-    """Write all items in one transaction.
-
-    Returns one failure code per write, None if that write did not fail; empty if all were written.
-    A concurrent write to one of the items is a failure too.
-    """
-    client = clients.dynamodb()
-    try:
-        client.transact_write_items(TransactItems=writes)
-    except client.exceptions.TransactionCanceledException as error:
-        reasons = error.response["CancellationReasons"]
-        return [None if each["Code"] == "None" else each["Code"] for each in reasons]
-    return []

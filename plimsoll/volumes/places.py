@@ -4,7 +4,9 @@ import fcntl
 import hashlib
 import json
 import os
+import stat
 import tempfile
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -63,11 +65,16 @@ def remove_files(path: Path) -> None:
 
 
 def remove_abandoned() -> list[Path]:
-    """Remove the files that killed owners left for folders which no longer exist; list them."""
+    """Remove the files that killed owners left for folders which no longer exist; list them.
+
+    They lie where every user may make files, so only this user's own are looked at.
+    """
     removed = []
     for file in _state_folder().glob(f"{_PREFIX}*.lock"):
-        with suppress(OSError):  # another user's file, or already gone
+        with suppress(OSError):  # already gone
             path = file.with_suffix("")
+            if not is_own(file, stat.S_ISREG):
+                continue
             if _read_directory(path).exists():
                 continue  # without taking the lock, which a new owner may need
             lock = _try_lock(path)
@@ -82,8 +89,24 @@ def remove_abandoned() -> list[Path]:
     return removed
 
 
+def is_own(path: Path, is_kind: Callable[[int], bool]) -> bool:
+    """Return whether a file or folder is this user's own, of a kind (`stat.S_ISDIR`), and no link.
+
+    Raises:
+        FileNotFoundError: It is gone.
+    """
+    found = path.lstat()
+    return found.st_uid == os.getuid() and is_kind(found.st_mode)
+
+
 def _read_directory(path: Path) -> Path:
+    """Return the folder of a volume; one that does not exist if its description says none."""
+    description = path.with_suffix(".json")
+    never_made = path / "never-made"
     try:
-        return Path(json.loads(path.with_suffix(".json").read_bytes())["directory"])
-    except (FileNotFoundError, ValueError, KeyError):
-        return path / "never-made"
+        if not is_own(description, stat.S_ISREG):
+            return never_made
+        directory = json.loads(description.read_bytes())["directory"]
+    except (FileNotFoundError, ValueError, LookupError, TypeError, RecursionError):
+        return never_made
+    return Path(directory) if isinstance(directory, str) and "\0" not in directory else never_made

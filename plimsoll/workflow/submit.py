@@ -35,7 +35,7 @@ from plimsoll.teams.registry import find_team
 from plimsoll.teams.room import Ask, Room, compute_ask
 from plimsoll.workflow.endpoint import find_endpoint_addresses
 
-STARTED_WITHIN = timedelta(minutes=1)  # callers of `submit` have no more time than that
+STARTED_WITHIN = timedelta(minutes=2)  # callers of `submit_run` have no more time than that
 
 
 def name_run(team: str, idempotency_key: str | None) -> str:
@@ -77,6 +77,7 @@ def submit_run(
         run_id=run_id,
         idempotency_key=idempotency_key,
         begins_within=STARTED_WITHIN,
+        in_drain=False,
     )
     try:
         start_execution(settings.run_machine_arn, run_id)
@@ -97,6 +98,7 @@ def record_request(
     turn: Turn | None = None,
     restores: Restored | None = None,
     prepares_until: datetime | None = None,
+    in_drain: bool = True,
 ) -> bool:
     """Record a run whose workflow something else starts under the run's id.
 
@@ -112,6 +114,8 @@ def record_request(
         restores: The prepared snapshot from which its target is made; None if it loads its dataset.
         prepares_until: The time at which the snapshot that it prepares is deleted; None if the run
             measures.
+        in_drain: Whether it may begin while the deployment is drained: what is part of an
+            experiment in progress may.
 
     Returns:
         False if the run was recorded before.
@@ -119,6 +123,7 @@ def record_request(
     Raises:
         UsageError: See `submit_run`.
         LimitReachedError: A limit of the team leaves no room for it.
+        DrainingError: See `submit_run`.
     """
     request = checked.request
     if settings.on_one_machine:
@@ -152,7 +157,8 @@ def record_request(
         restores=restores,
         prepares_until=prepares_until,
     )
-    created = _create_with_share(settings, record, compute_ask(request, quoted), begins_within)
+    ask = compute_ask(request, quoted)
+    created = _create_with_share(settings, record, ask, begins_within, in_drain=in_drain)
     if not created:
         _require_same(settings, run_id, digest, idempotency_key)
     try:
@@ -166,29 +172,83 @@ def record_request(
     return created
 
 
-def quote_possible_run(settings: SubmitSettings, checked: CheckedRequest) -> Quote:
+def quote_possible_run(
+    settings: SubmitSettings,
+    checked: CheckedRequest,
+    *,
+    given: Given | None = None,
+    ask: AskRds = resolve_rds_version,
+) -> Quote:
     """Quote a run, and refuse one that this deployment would refuse at any time.
 
     A run without a known price is quoted without a sum, even if the team has limits in dollars. One
     machine quotes what a run would take on AWS, also for a target that it cannot stand in for.
+
+    Args:
+        settings: The deployment's settings.
+        checked: The run's request.
+        given: Where its dataset comes from; None if the request says it.
+        ask: The function that asks RDS for a version.
 
     Raises:
         UsageError: See `submit_run`.
         LimitReachedError: A limit of the team never leaves room for it.
     """
     request = checked.request
-    quoted = _quote_allowed(settings, checked, find_dataset_source(request))
+    quoted = _quote_allowed(settings, checked, given or find_dataset_source(request), ask=ask)
     divide_budget(request, quoted)
-    team = find_team(settings, request.team)
-    if team is not None:
-        ask = compute_ask(request, quoted)
-        if ask.usd_most is None:  # the quote itself names the prices that a limit in dollars needs
-            ask = ask.model_copy(update={"usd_most": 0.0})
-        Room(request.team, team).require_possible(ask)
+    needed = compute_ask(request, quoted)
+    unpriced = needed.model_copy(update={"usd_most": needed.usd_most or 0.0})
+    _require_possible_ask(settings, request, unpriced)
+    try:
+        _require_possible_ask(settings, request, needed)
+    except LimitReachedError as error:
+        return quoted.model_copy(
+            update={"notes": (*quoted.notes, f"It would be refused: {error}.")}
+        )
     return quoted
 
 
-def _quote_allowed(settings: SubmitSettings, checked: CheckedRequest, given: Given) -> Quote:
+def require_possible_run(
+    settings: SubmitSettings,
+    checked: CheckedRequest,
+    *,
+    given: Given | None = None,
+    ask: AskRds = resolve_rds_version,
+) -> None:
+    """Refuse a run that this deployment would refuse at any time.
+
+    Args:
+        settings: The deployment's settings.
+        checked: The run's request.
+        given: Where its dataset comes from; None if the request says it.
+        ask: The function that asks RDS for a version.
+
+    Raises:
+        UsageError: See `submit_run`.
+        LimitReachedError: A limit of the team never leaves room for it.
+    """
+    request = checked.request
+    if settings.on_one_machine:
+        require_stand_in(request)
+    quoted = _quote_allowed(settings, checked, given or find_dataset_source(request), ask=ask)
+    divide_budget(request, quoted)
+    _require_possible_ask(settings, request, compute_ask(request, quoted))
+
+
+def _require_possible_ask(settings: TeamSettings, request: Request, needed: Ask) -> None:
+    team = find_team(settings, request.team)
+    if team is not None:
+        Room(request.team, team).require_possible(needed)
+
+
+def _quote_allowed(
+    settings: SubmitSettings,
+    checked: CheckedRequest,
+    given: Given,
+    *,
+    ask: AskRds = resolve_rds_version,
+) -> Quote:
     """Quote a run that the deployment allows, whatever room its team's limits leave."""
     request = checked.request
     require_allowed(settings, request)
@@ -199,13 +259,18 @@ def _quote_allowed(settings: SubmitSettings, checked: CheckedRequest, given: Giv
             raise UsageError(Complaint(("team",), problem, request.team, known))
         request.require_nothing_of_one_machine("a run on one machine (--local)")
         require_openable_connections(request)
-    version = resolve_version(settings, request.target)
+    version = resolve_version(settings, request.target, ask=ask)
     prices = override_prices(settings.prices)
     return estimate_quote(checked, prices, database_version=version, given=given)
 
 
 def _create_with_share(
-    settings: SubmitSettings, record: RunRecord, ask: Ask, begins_within: timedelta
+    settings: SubmitSettings,
+    record: RunRecord,
+    ask: Ask,
+    begins_within: timedelta,
+    *,
+    in_drain: bool,
 ) -> bool:
     """Record a run together with its share of the limits, in one transaction.
 
@@ -223,6 +288,7 @@ def _create_with_share(
         at=record.submitted_at,
         begins_within=begins_within,
         together_with=records.put_if_new(record),
+        in_drain=in_drain,
     )
     try:
         return acquire() or records.create(record)
@@ -254,13 +320,26 @@ def require_allowed(settings: SubmitSettings, request: Request) -> None:
     """Refuse a target that the deployment does not have or does not allow.
 
     Raises:
-        UsageError: The deployment has no targets of this kind, or does not allow load on the
-            endpoint or use of the snapshot.
+        UsageError: The deployment has no targets of this kind or could not reach them, or does not
+            allow load on the endpoint or use of the snapshot.
     """
     settings.require_kind(request.target.kind)
+    if not settings.on_one_machine:
+        _require_known_authorities(request.target)
     require_allowed_snapshot(request.target.snapshot, settings.allowed_snapshots)
     if isinstance(request.target, EndpointTarget):
         find_endpoint_addresses(request, settings.allowed_endpoints)
+
+
+def _require_known_authorities(target: Target) -> None:
+    """Refuse a target on RDS whose certificate nobody could check: each partition has its own."""
+    partition = clients.rds().meta.partition
+    if partition != "aws" and isinstance(target, RdsTarget | AuroraTarget):
+        problem = (
+            f"Plimsoll does not have the certificate authorities of RDS in {partition}, so it could"
+            " not connect"
+        )
+        raise UsageError(Complaint(("target", "kind"), problem, target.kind, ("cassandra",)))
 
 
 def require_allowed_snapshot(snapshot: str | None, allowed: Sequence[str]) -> None:

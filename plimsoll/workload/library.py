@@ -1,6 +1,7 @@
 """Finding workloads: built in, in a file, or inline in a request."""
 
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,12 @@ def load_builtin_workload(name: str, path: FieldPath = (), *, hint: str = "") ->
     names = _list_names(folder)
     if name not in names:
         raise UsageError(complain_of_unknown("workload", name, names, path, value=name, hint=hint))
+    return _read_builtin(folder, name)
+
+
+@cache
+def _read_builtin(folder: Path, name: str) -> Workload:
+    """Read a built-in workload once in a process: each step of a run needs it."""
     return parse_workload(_read_text(folder, name), source=f"{name}{_SUFFIX}")
 
 

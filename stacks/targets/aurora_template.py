@@ -85,6 +85,7 @@ class AuroraTemplate(TargetStack):
             # Nothing survives the stack.
             backup_retention_period=LEAST_BACKUP_DAYS,
             delete_automated_backups=True,
+            copy_tags_to_snapshot=True,  # to those that Aurora takes by itself
             deletion_protection=False,
             tags=self.resource_tags,
         )

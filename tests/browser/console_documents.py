@@ -1,5 +1,6 @@
 """Documents as the service gives them, of made-up runs; through the service's own code."""
 
+from collections.abc import Mapping
 from datetime import date, timedelta
 from functools import cache
 from typing import Any
@@ -12,6 +13,7 @@ from plimsoll.model.request.descriptions import describe_target
 from plimsoll.model.run.results import RunResult, Seconds
 from plimsoll.model.run.run_record import RunFigures, RunRecord, RunState
 from plimsoll.quoting.prices import override_prices
+from plimsoll.sizing.answer import Sizing
 from plimsoll.sizing.rank import Wish
 from plimsoll.sizing.size import size
 from plimsoll.workflow.history import judge_so_far
@@ -20,6 +22,7 @@ from plimsoll.workflow.past import extract_measured
 from tests.support.few_prices import PRICES
 
 Document = dict[str, Any]
+LIMITS_US = {"read": 50_000.0, "update": 50_000.0}
 
 
 def record_of(result: RunResult, **changes: Any) -> RunRecord:
@@ -138,10 +141,21 @@ def sizes(
 ) -> Document:
     """What to buy, as `GET /runs/{run_id}/sizes` answers."""
     limits = {name: float(us) for name, us in (one.split("=") for one in limits_us.split(","))}
-    wish = Wish(float(want), limits, float(headroom), 100)
-    runs = {result.run_id: extract_measured(result, "p99", limits)}
-    answer = size(runs, wish, _few_prices(), statistic="p99", today=date(2026, 3, 3))
+    answer = size_few(result, want=float(want), limits_us=limits, headroom=float(headroom))
     return show_sizes(answer, most=int(limit)).model_dump(mode="json")
+
+
+def size_few(
+    result: RunResult,
+    *,
+    want: float,
+    limits_us: Mapping[str, float] = LIMITS_US,
+    headroom: float = 0.3,
+) -> Sizing:
+    """Answer what to buy among a few classes, so that it is soon made."""
+    wish = Wish(want, limits_us, headroom, 100)
+    runs = {result.run_id: extract_measured(result, "p99", limits_us)}
+    return size(runs, wish, _few_prices(), statistic="p99", today=date(2026, 3, 3))
 
 
 @cache

@@ -7,7 +7,12 @@ from playwright.sync_api import Page
 
 from plimsoll.report.page import render_run
 from tests.browser.conftest import Watched
+from tests.browser.console_documents import size_few
 from tests.support.synthetic_run import synthetic_run
+
+RESULT, _ = synthetic_run()
+WIDTH_PX = round((210 - 2 * 12) / 25.4 * 96)  # of A4 between its margins
+HEIGHT_PX = (297 - 18 - 16) / 25.4 * 96
 
 
 @pytest.fixture(scope="module")
@@ -64,3 +69,33 @@ def test_a_button_prints_the_page_and_is_not_on_the_paper(page: Page, file: Path
     assert page.title() == "printed"
     page.emulate_media(media="print")
     assert not button.is_visible()
+
+
+def test_on_paper_nothing_reaches_the_edge_that_is_not_painted(page: Page, file: Path) -> None:
+    """A border at the right edge was cut, and a figure parted from its unit in a table."""
+    width_px = round((210 - 2 * 12) / 25.4 * 96)
+    page.set_viewport_size({"width": width_px, "height": 1000})
+    page.emulate_media(media="print")
+    Watched(page, file)
+    edges = page.evaluate(
+        "[...document.querySelectorAll('.answer, figure, .scroll, pre')]"
+        ".map(e => e.getBoundingClientRect().right)"
+    )
+    assert max(edges) <= width_px - 1
+    broken = page.evaluate(
+        """[...document.querySelectorAll('table.steps td, table.audits tbody th')]
+          .filter(e => e.getBoundingClientRect().height > 24).length"""
+    )
+    assert broken == 0
+
+
+def test_what_to_buy_is_on_the_first_page(page: Page, tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    path.write_text(render_run(*synthetic_run(), sizing=size_few(RESULT, want=20_000)), "utf-8")
+    page.set_viewport_size({"width": WIDTH_PX, "height": 1000})
+    page.emulate_media(media="print")
+    Watched(page, path)
+    box = page.locator(".ranking").bounding_box()
+    assert box is not None
+    assert page.locator(".ranking tbody tr").count() == 5
+    assert box["y"] + box["height"] < HEIGHT_PX

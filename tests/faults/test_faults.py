@@ -124,11 +124,11 @@ FAULTS = {
         may_answer=frozenset({"switch"}),
     ),
 }
+# tests/local/test_killed_in_provision.py kills the command in a provision, and
+# workflow/test_run_verb.py ends it by SIGTERM under load
 REPRESENTATIVE = {
-    ("provision", "KILL"),
     ("prepare", "INT"),
     ("load", "KILL of the stand-in"),
-    ("load", "TERM"),
     ("load", "removed folder"),
     ("judge", "STOP for 10 s"),
     ("switch", "KILL"),
@@ -154,9 +154,9 @@ def test_a_fault(
 # PostgreSQL is many processes, in namespaces of their own where root runs them
 WITH_POSTGRES = [
     ("load", "KILL"),
-    ("load", "KILL of the stand-in"),
     ("load", "KILL of the database"),
-    ("prepare", "INT"),
+    pytest.param("load", "KILL of the stand-in", marks=pytest.mark.whole),
+    pytest.param("prepare", "INT", marks=pytest.mark.whole),
 ]
 
 

@@ -17,6 +17,7 @@ from stacks.imports import find_module_files
 
 PREFIXES = {"stepfunctions": "states", "lambda_": "lambda"}
 TRANSACTION = "dynamodb:TransactWriteItems"  # no action of IAM
+WRITES = ("Put", "Update", "Delete", "ConditionCheck")
 SPECIAL = {
     "s3:ListObjectsV2": "s3:ListBucket",
     "s3:HeadObject": "s3:GetObject",
@@ -156,4 +157,4 @@ def _writes_of_transactions(body: ast.AST) -> set[str]:
         for key in node.keys
         if isinstance(key, ast.Constant)
     }
-    return {f"dynamodb:{write}Item" for write in ("Put", "Update", "Delete") if write in written}
+    return {f"dynamodb:{write}Item" for write in WRITES if write in written}

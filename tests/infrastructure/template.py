@@ -1,13 +1,25 @@
 """Synthesized templates, and looking into them."""
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[2]
 TEMPLATES = ROOT / "plimsoll" / "targets" / "templates"  # as they are committed
+
+
+@cache
+def read_schemas() -> Mapping[str, Any]:
+    """The schema of each resource type of CloudFormation (cfn-lint's copy)."""
+    import cfnlint  # type: ignore[import-untyped]  # it has no types
+
+    folder = Path(cfnlint.__file__).parent / "data" / "schemas" / "resources"
+    schemas = (json.loads(path.read_text()) for path in folder.glob("*.json"))
+    return {schema.get("typeName"): schema for schema in schemas}
 
 
 @dataclass(frozen=True)

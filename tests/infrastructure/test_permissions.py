@@ -2,17 +2,15 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
-import cfnlint  # type: ignore[import-untyped]  # it has no types
 import pytest
 
 from plimsoll.model.deployment.functions import FUNCTIONS, OF_DEPLOYMENT
 from stacks.imports import handler_path
 from tests.infrastructure.calls import actions, functions
 from tests.infrastructure.conftest import BOUNDARY, KEY
-from tests.infrastructure.template import TEMPLATES, Template, as_list
+from tests.infrastructure.template import TEMPLATES, Template, as_list, read_schemas
 
 # what AWS checks besides the call itself
 IMPLIED = {
@@ -227,11 +225,18 @@ def test_a_customers_key_encrypts_all_that_is_kept(
         ((logical_id, made),) = template.of_type("AWS::KMS::Key").items()
         key = {"Fn::GetAtt": [logical_id, "Arn"]}
         assert made["Properties"]["EnableKeyRotation"] is True
+        (of_logs,) = [
+            json.dumps(statement["Principal"])
+            for statement in made["Properties"]["KeyPolicy"]["Statement"]
+            if "logs." in json.dumps(statement["Principal"])
+        ]
+        assert "AWS::URLSuffix" in of_logs  # amazonaws.com.cn in China
     named = {
         "AWS::Logs::LogGroup": "KmsKeyId",
         "AWS::SecretsManager::Secret": "KmsKeyId",
         "AWS::SNS::Topic": "KmsMasterKeyId",
         "AWS::SQS::Queue": "KmsMasterKeyId",
+        "AWS::Timestream::Database": "KmsKeyId",
     }
     for kind, name in named.items():
         for made in template.of_type(kind).values():
@@ -275,16 +280,6 @@ def test_only_tagged_instances_can_be_made_and_ended(templates: dict[str, Templa
     for action, tag in key.items():
         (statement,) = [s for s in roles[role] if action in as_list(s["Action"])]
         assert statement["Condition"] == {"Null": {f"{tag}/plimsoll:run-id": "false"}}, action
-
-
-def _handlers() -> dict[str, dict[str, Any]]:
-    """What CloudFormation's own resource handlers call, by resource type (cfn-lint's copy)."""
-    folder = Path(cfnlint.__file__).parent / "data" / "schemas" / "resources"
-    found = {}
-    for path in folder.glob("*.json"):
-        schema = json.loads(path.read_text())
-        found[schema.get("typeName", path.name)] = schema.get("handlers") or {}
-    return found
 
 
 # what CloudFormation's handlers call only for what our templates do not ask for
@@ -338,7 +333,6 @@ def test_the_service_role_can_make_and_delete_what_the_targets_templates_hold(
     roles = statements(templates["Existing"])  # with Cassandra
     (role,) = [name for name in roles if name.startswith("TargetsServiceRole")]
     may = allowed(roles[role])
-    handlers = _handlers()
     used = {
         resource["Type"]
         for path in TEMPLATES.iterdir()
@@ -346,6 +340,7 @@ def test_the_service_role_can_make_and_delete_what_the_targets_templates_hold(
     }
     for kind in used:
         for event in ("create", "read", "delete"):
-            needed = set(handlers.get(kind, {}).get(event, {}).get("permissions", []))
+            handlers = read_schemas().get(kind, {}).get("handlers", {})
+            needed = set(handlers.get(event, {}).get("permissions", []))
             missing = needed - may - NOT_ASKED_FOR.get(kind, set())
             assert not missing, (kind, event, missing)

@@ -9,9 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import cfnlint.api  # type: ignore[import-untyped]  # it has no types
 import pytest
-from cfnlint.config import ManualArgs  # type: ignore[import-untyped]
 
 from plimsoll.statemachines import FOLDER, STATE_MACHINES
 from tests.infrastructure.conftest import CONFIGURATIONS
@@ -30,6 +28,9 @@ VALIDATOR = ROOT / "node_modules" / ".bin" / "asl-validator"
 
 
 def lint(path: Path) -> str:
+    import cfnlint.api  # type: ignore[import-untyped]  # it has no types
+    from cfnlint.config import ManualArgs  # type: ignore[import-untyped]
+
     found = cfnlint.api.lint(path.read_text(), config=ManualArgs(ignore_checks=IGNORED))
     return "\n".join(str(match) for match in found)
 

@@ -40,6 +40,7 @@ from tests.support.guides import (
     with_clients,
 )
 from tests.support.synthetic_run import synthetic_run
+from tests.unit.workload.logs.samples import MARIADB_HEAD, slow
 
 OBSERVED = "plimsoll-results/find-20261123-101500"
 Place = Callable[[], str]  # makes an empty database, and gives its DSN
@@ -116,6 +117,17 @@ class Stage:
     def derive(self) -> None:
         self.mysql_databases("replica/shop", "scratch/trial")
         self.load = self.production()
+        self.derive_files()
+
+    def derive_files(self) -> None:
+        """The log and the dump of the production database, which its page reads."""
+        read = "SELECT * FROM usertable WHERE ycsb_key = 'user{}'"
+        log = MARIADB_HEAD + slow(8, *(read.format(n) for n in range(40)))
+        production = self.scene.databases["replica/shop"].rpartition("/")[2]
+        Path("slow.log").write_text(log.replace("Schema: shop", f"Schema: {production}"))
+        with closing(connect(parse_dsn(self.scene.databases["replica/shop"]))) as connection:
+            ((_, made),) = execute(connection, "SHOW CREATE TABLE usertable")
+        Path("dump.sql").write_text(f"{made};\n")
 
     def observing(self) -> None:
         self.mysql_databases("replica/shop")

@@ -46,7 +46,7 @@ ACTIONS = {
     ),
     "deployer": (
         "sts:AssumeRole", "cloudformation:DescribeStacks", "states:ListExecutions",
-        "dynamodb:Query", "dynamodb:PutItem", "dynamodb:DeleteItem",
+        "dynamodb:GetItem", "dynamodb:Query", "dynamodb:PutItem", "dynamodb:DeleteItem",
     ),
 }  # fmt: skip
 CONFIGURATION = {"teams": {"default": {"principals": [f"arn:aws:iam::{ACCOUNT}:user/caller"]}}}

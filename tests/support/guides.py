@@ -46,13 +46,13 @@ def files(page: Path) -> dict[str, str]:
 
 
 # guides whose commands tests/local/test_guides.py runs
-HERE = {"capacity", "finding", "first-load-line", "reading-a-report", "versus"}
+HERE = {
+    "capacity", "derive", "finding", "first-load-line", "gate", "observing",
+    "production-to-purchase", "reading-a-report", "sizing", "versus",
+}  # fmt: skip
 QUICK = {"capacity", "reading-a-report"}  # the others are for `make test-all`
 # guides of which only the options of each command are tested
-NOT_RUN = {
-    "buying-iops", "checks", "ci", "derive", "experiments", "gate", "observing",
-    "production-to-purchase", "service-for-teams", "sizing",
-}  # fmt: skip
+NOT_RUN = {"buying-iops", "checks", "ci", "experiments", "service-for-teams"}
 # verbs with a process of their own, which stays: the tests that run them
 ELSEWHERE = {
     "canary": "tests/local/service/test_canary_verb.py",
@@ -61,7 +61,7 @@ ELSEWHERE = {
 # exit codes of answers: a verdict without a figure, too, and a load that nothing carries
 CODES = {
     "capacity": {0, 3}, "doctor": {0, 1}, "experiment": {0, 3}, "find": {0, 3}, "gate": {0, 1},
-    "run": {0, 3}, "size": {0, 1, 3, 4}, "submit": {0, 3}, "versus": {0, 3},
+    "run": {0, 3}, "show": {0, 3}, "size": {0, 1, 3, 4}, "submit": {0, 3}, "versus": {0, 3},
 }  # fmt: skip
 OUTPUTS = ROOT / "tests/unit/capacity/readers/outputs"
 BRIEF = "--warm 0 --warmup 0 --duration 1 --max-connections 2 --quick --without-audit undisturbed"

@@ -14,7 +14,7 @@ from rich.console import Console
 from plimsoll.cli.capacity import print_capacity
 from plimsoll.cli.exporting import Exporting
 from plimsoll.cli.main import cli, main
-from plimsoll.cli.output import make_table, print_figures
+from plimsoll.cli.output import fold_line, make_table, print_figures
 from plimsoll.cli.run_text import print_result
 from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.model.run.results import Candidate, LimitingResource
@@ -60,7 +60,7 @@ def test_what_set_the_limit_is_told_with_the_second_and_what_would_have_to_chang
     told = printed(300, limiting)
     assert first in told
     assert "  remedy: shorter transactions\n" in told
-    assert "  second: CPU, 62 %; remedy: more\n" in told
+    assert "  next limit: CPU, 62 %; remedy: more\n" in told
     assert "  row locks: 99 waits\n" in told
 
 
@@ -207,3 +207,22 @@ def test_a_terminal_wide_enough_gets_a_table_in_one_line_a_row() -> None:
     told = io.StringIO()
     print_figures(Console(file=told, width=200, force_terminal=True, color_system=None), table)
     assert len(told.getvalue().splitlines()) == 2
+
+
+def test_on_a_terminal_no_line_is_wider_and_further_lines_are_indented() -> None:
+    console = Console(width=80, file=io.StringIO(), force_terminal=True, no_color=True)
+    result, _ = synthetic_run()
+    evidence = ("log flushes: 388/s, at 5.17 ms each, so one is in progress all of the time " * 2,)
+    assert result.limiting is not None
+    long = result.limiting.model_copy(update={"evidence": evidence})
+    print_result(result.model_copy(update={"limiting": long}), None, console)
+    assert result.capacity is not None
+    print_capacity(result.capacity, console)
+    told = re.sub(r"\x1b\[[0-9;]*m", "", console.file.getvalue())  # type: ignore[attr-defined]
+    assert max(map(len, told.splitlines())) <= 80
+    assert re.search(r"^  log flushes: .*\n    \S", told, re.MULTILINE)
+
+
+def test_a_pipe_gets_each_line_whole() -> None:
+    assert fold_line("a line of words", 2, None) == "a line of words"
+    assert fold_line("a line of words that is broken", 2, 22) == "a line of words that\n  is broken"

@@ -77,17 +77,47 @@ def test_a_broken_file_is_one_line(
     assert capsys.readouterr().err.count("\n") == 1
 
 
-@pytest.mark.parametrize("verb", ["show", "report", "size --want 5"])
-def test_of_a_list_no_more_is_read_than_its_first_wrong_entry(tmp_path: Path, verb: str) -> None:
-    result = json.loads(synthetic_run()[0].model_dump_json())
-    (tmp_path / "result.json").write_text(json.dumps({**result, "steps": [{}] * 300_000}))
+def result_with(wrong: str) -> dict[str, Any]:
+    """A result with hundreds of thousands of entries of one kind, all of them wrong."""
+    result: dict[str, Any] = json.loads(synthetic_run()[0].model_dump_json())
+    names = [f"a{number}" for number in range(200_000)]
+    match wrong:
+        case "steps":
+            return {**result, "steps": [{}] * 300_000}
+        case "unknown":
+            return {**result, **dict.fromkeys(names, 1)}
+        case "operations":
+            result["steps"][0]["operations"] = {name: {} for name in names}
+        case "counts":
+            result["steps"][0]["step"]["operation_counts"] = dict.fromkeys(names, "")
+        case _:
+            return {**result, "notes": "x" * 10_000_000}
+    return result
+
+
+@pytest.mark.parametrize(
+    ("wrong", "verb", "told"),
+    [
+        ("steps", "show", "steps.0."),
+        ("steps", "report", "steps.0."),
+        ("steps", "size --want 5", "steps.0."),
+        ("unknown", "show", "the file: more than 1,000 fields are unknown"),
+        ("operations", "show", "steps.0.operations.a0."),
+        ("counts", "show", "steps.0.step.operation_counts.a0: "),
+        ("text", "show", "notes: "),
+    ],
+)
+def test_of_many_wrong_entries_no_more_is_kept_than_the_first(
+    tmp_path: Path, wrong: str, verb: str, told: str
+) -> None:
+    (tmp_path / "result.json").write_text(json.dumps(result_with(wrong)))
     name, *options = verb.split()
     call = [name, str(tmp_path), *options]
     CliRunner().invoke(cli, call)  # what is imported does not count
     with little_memory():
         refused = CliRunner().invoke(cli, call)
     assert isinstance(refused.exception, UsageError)
-    assert "result.json: steps.0." in str(refused.exception)
+    assert f"result.json: {told}" in str(refused.exception)
 
 
 @pytest.mark.parametrize("begins", ["=", "+", "-", "@", "\t", "\r"])

@@ -491,10 +491,9 @@ def _judge_repetitions(
     if clean < wanted.least:
         return False, False
     margin = relative_margin(throughputs, 0.025, noise)
-    if clean - fails >= math.ceil(wanted.most * wanted.pass_share - 1e-9):
-        # Enough have passed, whatever further repetitions show
-        return margin <= rules.cv_max, False
-    return not fails and margin <= wanted.precision, False
+    # Enough have passed, whatever further repetitions show
+    enough = clean - fails >= math.ceil(wanted.most * wanted.pass_share - 1e-9)
+    return (enough or not fails) and margin <= wanted.precision, False
 
 
 def _name_refutation(

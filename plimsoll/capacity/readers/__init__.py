@@ -6,13 +6,17 @@ tests/unit/capacity/readers/.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from plimsoll.capacity.readers import go_ycsb, pgbench, sysbench, wrk2, ycsb
 from plimsoll.capacity.readers.k6 import is_k6, read_k6
 from plimsoll.capacity.readers.latte import is_latte, read_latte
-from plimsoll.capacity.readers.lines import split_outputs, strip_prefixes
+from plimsoll.capacity.readers.lines import (
+    split_outputs,
+    strip_prefixes,
+    strip_shared_prefixes,
+)
 from plimsoll.capacity.readers.plimsoll_load import is_plimsoll_load, read_plimsoll_load
 from plimsoll.capacity.readers.reading import Reading
 from plimsoll.errors import UsageError
@@ -31,21 +35,44 @@ class _Program:
         read: reads one report; the second argument is the file's name.
         begin: matches the lines with which an output may begin.
         end: matches a line that every complete output has.
+        marks: texts with which some of its lines begin.
+        first: matches the first line of every output; None if it has no such line.
+        is_run: whether an output that begins with such a line is that of a run.
     """
 
     knows: Callable[[str], bool]
     read: Callable[[str, str], Reading]
     begin: re.Pattern[str]
     end: re.Pattern[str]
+    marks: Sequence[str]
+    first: re.Pattern[str] | None = None
+    is_run: Callable[[str], bool] = bool
 
 
 OF_TEXT = (
-    _Program(ycsb.is_ycsb, ycsb.read_ycsb, ycsb.BEGIN, ycsb.END),
-    _Program(go_ycsb.is_go_ycsb, go_ycsb.read_go_ycsb, go_ycsb.BEGIN, go_ycsb.END),
-    _Program(sysbench.is_sysbench, sysbench.read_sysbench, sysbench.BEGIN, sysbench.END),
-    _Program(sysbench.is_sysbench_json, sysbench.read_sysbench_json, sysbench.BEGIN, sysbench.END),
-    _Program(pgbench.is_pgbench, pgbench.read_pgbench, pgbench.BEGIN, pgbench.END),
-    _Program(wrk2.is_wrk2, wrk2.read_wrk2, wrk2.BEGIN, wrk2.END),
+    _Program(ycsb.is_ycsb, ycsb.read_ycsb, ycsb.BEGIN, ycsb.END, ycsb.MARKS),
+    _Program(go_ycsb.is_go_ycsb, go_ycsb.read_go_ycsb, go_ycsb.BEGIN, go_ycsb.END, go_ycsb.MARKS),
+    _Program(
+        sysbench.is_sysbench,
+        sysbench.read_sysbench,
+        sysbench.BEGIN,
+        sysbench.END,
+        sysbench.MARKS,
+        sysbench.FIRST,
+        sysbench.is_run,
+    ),
+    _Program(
+        sysbench.is_sysbench_json, sysbench.read_sysbench_json, sysbench.BEGIN, sysbench.END, ()
+    ),
+    _Program(
+        pgbench.is_pgbench,
+        pgbench.read_pgbench,
+        pgbench.BEGIN,
+        pgbench.END,
+        pgbench.MARKS,
+        pgbench.FIRST,
+    ),
+    _Program(wrk2.is_wrk2, wrk2.read_wrk2, wrk2.BEGIN, wrk2.END, wrk2.MARKS),
 )
 OF_JSON: tuple[tuple[Callable[[object], bool], Callable[[object, str], Reading]], ...] = (
     (is_k6, read_k6),
@@ -69,7 +96,9 @@ def read_text(text: str, name: str) -> tuple[Reading, ...]:
     if len(found) > 1:
         raise UsageError(f"{name}: outputs of several programs: give each a file of its own")
     (program,) = found
-    outputs = list(split_outputs(text, program.begin, program.end))
+    text = strip_shared_prefixes(text, program.marks)
+    parts = split_outputs(text, program.begin, program.end, program.first)
+    outputs = [part for part in parts if program.is_run(part)]
     if len(outputs) == 1:
         return (program.read(text, name),)
     return tuple(

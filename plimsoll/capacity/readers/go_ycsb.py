@@ -20,6 +20,7 @@ from plimsoll.model.judging.steps import Statistic, Step
 
 BEGIN = re.compile(r"\*+ properties \*+")
 END = re.compile(r"Run finished, takes ")
+MARKS = ("Run finished, takes ", '"threadcount"="', "[{", "READ   - ", "UPDATE - ", "INSERT - ")
 _FINISHED = re.compile(r"^Run finished, takes ", re.MULTILINE)
 # It prints figures after a signal, too: those of the time until then.
 _ABORTED = re.compile(r"^.*(?:Got signal \[|panic: |fatal error: ).*$", re.MULTILINE)
@@ -38,7 +39,7 @@ _COLUMNS: Mapping[str, Statistic] = {
 def is_go_ycsb(text: str) -> bool:
     """Return whether the text holds go-ycsb's output, or what follows its properties."""
     properties = "**** properties ****" in text and '"dotransactions"="' in text
-    return properties or bool(_FINISHED.search(text) and "Takes(s)" in text)
+    return properties or ("Run finished, takes " in text and "Takes(s)" in text)
 
 
 def read_go_ycsb(text: str, name: str) -> Reading:

@@ -1,28 +1,35 @@
 """Program outputs as people have them: log prefixes, and several outputs in one file. No I/O."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from textwrap import dedent
 
 # What logging and copying put before a line, and spaces that a page or a mail put into it. Each
 # stands at a line's start and has to end in the blank, bar or colon that the logger writes.
 _TIME = r"\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z| ?[+-]\d\d:?\d\d| UTC)?"
 _PREFIX = re.compile(
-    rf"(?:\[{_TIME}\]|{_TIME})[ \t]?(?::[ \t]|\|[ \t])?"  # a date with a time
+    rf"(?:[A-Z][a-z]{{2}} )?(?:\[{_TIME}\]|{_TIME})[ \t]?(?::[ \t]|\|[ \t])?"  # a date with a time
+    rf"|[^\t\n]*\t[^\t\n]*\t(?={_TIME})"  # gh run view --log: job and step
+    r"|\d\d[OE]\+?[ \t]"  # GitLab's number of the stream
     r"|\[?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?\]?[ \t]"  # a time
-    r"|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]+ [\w./-]+(?:\[\d+\])?: "  # syslog, journalctl
-    r"|(?:stdout|stderr) [FP] "  # Kubernetes
-    r"|[A-Za-z][\w.-]*[ \t]+\|[ \t]"  # docker compose: a container's name and a bar
+    r"|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?:\.\d+)? "  # syslog, journalctl, ts
+    r"|\d{10}\.\d{1,9} |\[ *\d+\.\d{3,6}\] |#\d+ \d+\.\d+ "  # seconds; docker build
+    r"|[\w.-]+ [\w./@-]+\[\d+\]: "  # a host, a program and its process
+    r"|(?:stdout|stderr) [FP] |\[pod/[^\]\s]+\] "  # Kubernetes
+    r"|[A-Za-z][\w.@-]*[ \t]+\|[ \t]"  # docker compose: a container's name and a bar
     r"|\[?(?:INFO|DEBUG|NOTICE)(?: ?\])?:?[ \t]"
     r"|(?:>[ \t])+"  # a quoted mail or chat
 )
 _PREFIXES_MAX = 4  # such as a container's name, a time and a level
+_SHARED_LENGTH_MAX = 200  # characters of any other prefix
+_SHARED_MAX = 16  # different ones in a text
 _ODD_SPACES = re.compile("[\u00a0\u2007\u202f]")
 # A figure of pgbench, sysbench or wrk2 as printed or edited with a decimal comma.
 _COMMA_FIGURE = re.compile(
     r"^[ \t]*(?:latency average|tps|avg:|total time:|time elapsed:|Requests/sec:)[ \t=]*\d+,\d",
     re.MULTILINE,
 )
+_GROUPED = re.compile(r":[ \t]+(\d{1,3}(?:,\d{3})+)\b")
 _DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")
 
 
@@ -43,6 +50,45 @@ def _strip_prefix(line: str) -> str:
     return line
 
 
+def strip_shared_prefixes(text: str, marks: Sequence[str]) -> str:
+    """Return a report without any other text that stands before its lines.
+
+    Text counts as a prefix if it stands before two of the marks, but for its digits:
+    `bench.log:12:SQL statistics:` and `bench.log:19:Latency (ms):` have the prefix `bench.log:#:`.
+
+    Args:
+        text: the report.
+        marks: texts with which lines of such a report begin.
+    """
+    known: dict[str, set[str]] = {}
+    for line in text.split("\n"):
+        for mark in marks:
+            before, found, _ = line.partition(mark)
+            if found and 0 < len(before) <= _SHARED_LENGTH_MAX:
+                known.setdefault(_describe_prefix(before), set()).add(mark)
+    prefixes = [prefix for prefix, found in known.items() if len(found) > 1][:_SHARED_MAX]
+    if not prefixes:
+        return text
+    either = "|".join(sorted(prefixes, key=len, reverse=True))
+    text = re.sub(f"^(?:{either})", "", text, flags=re.MULTILINE)
+    # Lines of a list in JSON or in Ansible's output
+    return re.sub('",?$', "", text, flags=re.MULTILINE) if '"' in either else text
+
+
+def _describe_prefix(before: str) -> str:
+    """Return a regular expression of all texts that differ from this one in their digits alone."""
+    return "".join(
+        r"\d+" if part.isdigit() else r"[ \t]+" if part.isspace() and rest else re.escape(part)
+        for part, rest in ((m[0], before[m.end() :]) for m in re.finditer(r"\d+|[ \t]+|\D", before))
+    )
+
+
+def describe_grouped(text: str) -> str:
+    """Return what to do about a figure with commas between thousands; empty if there is none."""
+    found = _GROUPED.search(text)
+    return f" ({found[1]!r}: write numbers without commas between thousands)" if found else ""
+
+
 def read_decimal_commas(text: str) -> str:
     """Return a report with decimal points if its figures have commas, as pgbench's in some locales.
 
@@ -51,19 +97,26 @@ def read_decimal_commas(text: str) -> str:
     return _DECIMAL_COMMA.sub(".", text) if _COMMA_FIGURE.search(text) else text
 
 
-def split_outputs(text: str, begin: re.Pattern[str], end: re.Pattern[str]) -> Iterator[str]:
+def split_outputs(
+    text: str, begin: re.Pattern[str], end: re.Pattern[str], first: re.Pattern[str] | None = None
+) -> Iterator[str]:
     """Yield each of the outputs that one text holds one after the other.
 
     Args:
         text: the text.
         begin: matches the lines with which an output may begin.
         end: matches a line that every complete output has, after all those of `begin`.
+        first: matches the first line of every output, also of one without an end; None if the
+            program has no such line.
     """
-    ended, since, at = False, 0, 0
+    begun = ended = False
+    since = at = 0
     for line in text.splitlines(keepends=True):
-        if ended and begin.match(line):
+        is_first = bool(first and first.match(line))
+        if (ended and begin.match(line)) or (begun and is_first):
             yield text[since:at]
-            ended, since = False, at
+            begun, ended, since = False, False, at
+        begun = begun or is_first
         ended = ended or bool(end.match(line))
         at += len(line)
     yield text[since:]

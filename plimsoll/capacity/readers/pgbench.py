@@ -6,8 +6,9 @@ prints means, and no percentile.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 
-from plimsoll.capacity.readers.lines import read_decimal_commas
+from plimsoll.capacity.readers.lines import describe_grouped, read_decimal_commas
 from plimsoll.capacity.readers.reading import (
     MS,
     Reading,
@@ -25,6 +26,7 @@ _LINES: Mapping[str, re.Pattern[str]] = {
         "clients": r"^number of clients: (\d+)\b(?![.,]\d)",
         "processed": r"^number of transactions actually processed: (\d+)\b(?![.,]\d)",
         "planned": r"^number of transactions actually processed: \d+/(\d+)",
+        "duration_s": r"^duration: (\d+) s",
         "failed": r"^number of failed transactions: (\d+)\b(?![.,]\d)",
         "skipped": r"^number of transactions skipped: (\d+)\b(?![.,]\d)",
         "mean_ms": r"^latency average[ =:]+([\d.]+) ms",
@@ -33,14 +35,19 @@ _LINES: Mapping[str, re.Pattern[str]] = {
         "lag_ms": r"^rate limit schedule lag: avg ([\d.]+)",
     }.items()
 }
+FIRST = re.compile(r"pgbench \(\D*\d")
 BEGIN = re.compile(r"pgbench \(\D*\d|starting vacuum|progress: |transaction type: ")
 END = re.compile(r"tps = ")
-# A client whose statement fails ends, and pgbench goes on with fewer.
+MARKS = ("query mode: ", "number of clients: ", "number of transactions actually", "tps = ")
+# A client whose statement fails ends, and pgbench goes on with fewer. The lines are on stderr, so
+# a log may have put another prefix before them.
 _ABORTED = re.compile(
-    r"^(?:pgbench: )?(?:error: |fatal: )?(?:[Cc]lient \d+ .*aborted|Run was aborted|connection to "
-    r"|could not connect|pgbench: fatal).*$",
+    r"^.*(?:\b[Cc]lient \d+ .{0,200}?aborted|Run was aborted|pgbench: ?(?:error|fatal): ).*$"
+    r"|^(?:connection to |could not connect).*$",
     re.MULTILINE,
 )
+# Least share of its planned time that a whole run took; until it has connected, it does not count
+_WHOLE = 0.8
 _SCRIPT = re.compile(r"^SQL script \d+: (.+)$", re.MULTILINE)
 _SCRIPT_COUNT = re.compile(r"^[ \t]*- (\d+) transactions \(", re.MULTILINE)
 _SCRIPT_MEAN = re.compile(r"^[ \t]*- latency average[ =:]+([\d.]+) ms", re.MULTILINE)
@@ -66,8 +73,13 @@ def read_pgbench(text: str, name: str) -> Reading:
     found = {key: match_once(pattern, text, name) for key, pattern in _LINES.items()}
     values = {k: None if v is None else parse_number(v, f"{name}: {k}") for k, v in found.items()}
     tps = values["tps"] or values["tps_connecting"]
+    if values["processed"] == 0:
+        raise UsageError(f"{name}: no transaction succeeded: 0 were processed")
     if not tps or not values["processed"] or values["clients"] is None:
-        raise UsageError(f"{name}: no 'tps =' or 'number of clients:': cut off, or nothing ran")
+        raise UsageError(
+            f"{name}: no 'tps =' or 'number of clients:': cut off, or nothing ran"
+            f"{describe_grouped(text)}"
+        )
     scripts = dict(_read_scripts(text, name))
     total = sum(count for count, _ in scripts.values())
     failed = (values["failed"] or 0) + (values["skipped"] or 0)
@@ -76,6 +88,11 @@ def read_pgbench(text: str, name: str) -> Reading:
         raise UsageError(
             f"{name}: not a whole run: {values['processed']:.0f} of {values['planned']:.0f}"
             " transactions were made, as clients were aborted"
+        )
+    if values["duration_s"] and values["processed"] / tps < _WHOLE * values["duration_s"]:
+        raise UsageError(
+            f"{name}: not a whole run: it ended after {values['processed'] / tps:.0f} of"
+            f" {values['duration_s']:.0f} s, as clients were aborted"
         )
     mean = latencies_us([("mean", values["mean_ms"])], MS)
     step = Step(
@@ -125,8 +142,22 @@ def _name_operations(titles: Sequence[str]) -> list[str]:
 
 
 def _read_halves(text: str, name: str) -> tuple[Half, Half] | None:
-    """Return the throughput of the two halves of the run, from equally many progress lines."""
-    rates = [parse_number(tps, f"{name}: progress") for _, tps in _PROGRESS.findall(text)]
+    """Return the throughput of the two halves of the run, from equally many progress lines.
+
+    Raises:
+        UsageError: The progress lines begin again.
+    """
+    lines = [
+        (parse_number(second, f"{name}: progress"), parse_number(tps, f"{name}: progress"))
+        for second, tps in _PROGRESS.findall(text)
+    ]
+    for (before, _), (after, _) in pairwise(lines):
+        if after < before:
+            raise UsageError(
+                f"{name}: a run without a report before another: its progress lines end at"
+                f" {before:g} s and begin again: remove them"
+            )
+    rates = [tps for _, tps in lines]
     middle = len(rates) // 2
     if not middle:
         return None

@@ -21,6 +21,7 @@ PERCENTILES: Mapping[float, Statistic] = {
 }
 MS = 1_000.0  # microseconds
 S = 1_000_000.0
+_NOT_BLANK = re.compile(r"\S")
 _SHOWN = 160  # characters of a program's own line that an error shows
 SENT = (
     "latencies count from when an operation was sent, not from when it was due: waiting behind a"
@@ -134,6 +135,21 @@ def positive_number_at(value: object, path: str, name: str) -> float:
 
 
 # --- JSON from other programs: its values, or one sentence that says what is wrong ---
+
+
+def split_json(text: str) -> list[str]:
+    """Split JSON values that stand one after the other; the whole text if it cannot be split."""
+    if is_deeper(text):
+        return [text]
+    decoder, values, at = json.JSONDecoder(), [], 0
+    while rest := _NOT_BLANK.search(text, at):
+        try:
+            _, end = decoder.raw_decode(text, rest.start())
+        except ValueError:
+            return [text]
+        values.append(text[rest.start() : end])
+        at = end
+    return values or [text]
 
 
 def parse_json(text: str, name: str) -> object:

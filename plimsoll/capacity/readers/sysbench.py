@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
 
-from plimsoll.capacity.readers.lines import read_decimal_commas
+from plimsoll.capacity.readers.lines import describe_grouped, read_decimal_commas
 from plimsoll.capacity.readers.reading import (
     MS,
     PERCENTILES,
@@ -39,10 +39,16 @@ _LINES: Mapping[str, re.Pattern[str]] = {
 }
 BEGIN = re.compile(r"sysbench \d|Running the test with|Number of threads:|SQL statistics:")
 END = re.compile(r"Threads fairness:")
+FIRST = re.compile(r"sysbench \d+\.\d+\.\d+\S* \(")
+MARKS = ("Number of threads:", "SQL statistics:", "Latency (ms):", "Threads fairness:")
 _RECONNECTED = (
     "connections were lost and opened again (reconnects): the window has times with fewer of them"
 )
-_ABORTED = re.compile(r"^(?:FATAL|ALERT): .*$", re.MULTILINE)
+_ABORTED = re.compile(  # on stderr, so a log may have put another prefix before it
+    r"^.*(?:\b(?:FATAL|ALERT|PANIC): |forcing shutdown|Number of unfinished threads: [1-9]).*$",
+    re.MULTILINE,
+)
+_CHECKPOINT = re.compile(r"^\[ *\d+s ?\] Checkpoint report:", re.MULTILINE)
 _RUNNING = re.compile(r"^\[ (\d+)s ?\] thds: (\d+)\b", re.MULTILINE)
 _PERCENTILE = re.compile(r"^[ \t]*(\d{1,3})th percentile:[ \t]+([\d.]+)", re.MULTILINE)
 _BUCKET = re.compile(r"^[ \t]*(\d+\.\d+)[ \t]\|\**[ \t]+(\d+)[ \t]*$", re.MULTILINE)
@@ -51,6 +57,11 @@ _BUCKET = re.compile(r"^[ \t]*(\d+\.\d+)[ \t]\|\**[ \t]+(\d+)[ \t]*$", re.MULTIL
 def is_sysbench(text: str) -> bool:
     """Return whether the text holds a report of sysbench 1.0 or 1.1."""
     return "Latency (ms):" in text and "Threads fairness:" in text
+
+
+def is_run(text: str) -> bool:
+    """Return whether an output is that of `run`: `prepare` and `cleanup` have no report."""
+    return "Running the test with" in text or is_sysbench(text)
 
 
 def is_sysbench_json(text: str) -> bool:
@@ -80,12 +91,20 @@ def read_sysbench(text: str, name: str) -> Reading:
         UsageError: The report is not of a database test, or is cut off.
     """
     refuse_aborted(_ABORTED, text, name)
+    if _CHECKPOINT.search(text):
+        raise UsageError(
+            f"{name}: checkpoint reports: sysbench counts from 0 after each of them, and the report"
+            " at the end is of the last part alone: run it without --report-checkpoints"
+        )
     text = read_decimal_commas(text)
     found = {key: match_once(pattern, text, name) for key, pattern in _LINES.items()}
     values = {k: None if v is None else parse_number(v, f"{name}: {k}") for k, v in found.items()}
     transactions, time_s = values["transactions"], values["time_s"]
     if transactions is None:
-        raise UsageError(f"{name}: no 'transactions' line: not a database test, or cut off")
+        raise UsageError(
+            f"{name}: no 'transactions' line: not a database test, or cut off"
+            f"{describe_grouped(text)}"
+        )
     if not time_s:
         raise UsageError(f"{name}: total time is {'missing: cut off' if time_s is None else '0'}")
     _check_running(text, values["threads"], time_s, name)

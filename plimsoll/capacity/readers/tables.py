@@ -41,6 +41,8 @@ RECORDED = frozenset(Step.model_fields) - {*WHOLE, *DECIMAL, "latency_us", "shar
 POSITIVE = frozenset({"clients", "connections", "rate_ops_per_second", "window_s"})
 FAMILIES = (step_figures.PREFIX, "share.")
 SHOWN = 60  # characters of a column's name that an error shows
+_AGREES = 0.1  # most by which a throughput differs from operations / window, as of a longer window
+_SHARES_MOST = 1.02  # sum of the shares of a row, each of them rounded
 Row = Mapping[str, object]
 
 
@@ -56,9 +58,41 @@ def read_csv(text: str, name: str, unnamed: Statistic) -> list[Step]:
         UsageError: Names the row and the column. The header is row 1.
     """
     text = text.removeprefix("\ufeff")
-    rows = _split_rows(text, name, _find_separator(text))
+    skipped, separator = _find_header(text)
+    rows = _split_rows(text, name, separator)
+    rows = [(number, cells) for number, cells in rows if number > skipped]
     if not rows:
         raise UsageError(f"{name}: empty; a table of steps has a header line and one row per step")
+    header = rows[0][1]
+    _check_header(rows, name)
+    rows = [(number, cells) for number, cells in rows[1:] if cells != header]
+    if not rows:
+        raise UsageError(f"{name}: a header and no rows")
+    if separator == ";":
+        _refuse_points(rows, name)
+    steps = []
+    for number, cells in _read_decimal_commas(rows, name):
+        if len(cells) != len(header):
+            raise UsageError(
+                f"{name} row {number}: {len(cells)} cells, but the header has {len(header)} columns"
+                + (
+                    " (with decimal commas, separate cells by ;)"
+                    if len(cells) > len(header)
+                    else ""
+                )
+            )
+        if any(cell and not column for column, cell in zip(header, cells, strict=True)):
+            raise UsageError(
+                f"{name} row {number}: a cell of a column without a name: give the column one, or"
+                " leave it out"
+            )
+        row = {column: cell for column, cell in zip(header, cells, strict=True) if cell}
+        steps.append(make_step(row, f"{name} row {number}", unnamed))
+    return steps
+
+
+def _check_header(rows: Sequence[tuple[int, list[str]]], name: str) -> None:
+    """Refuse a table whose first row has no column that is read, or one of them twice."""
     header = rows[0][1]
     if not _has_known_column(header):
         if len(header) < 2 or any(len(cells) != len(header) for _, cells in rows):
@@ -72,50 +106,40 @@ def read_csv(text: str, name: str, unnamed: Statistic) -> list[Step]:
             f" begins with a line of columns; the outputs of {PROGRAMS} are read too"
         )
     for column, times in Counter(header).items():
-        if times > 1:
+        if times > 1 and column:
             raise UsageError(f"{name} row {rows[0][0]}: column {column!r} occurs twice")
-    if len(rows) == 1:
-        raise UsageError(f"{name}: a header and no rows")
-    steps = []
-    for number, cells in _read_decimal_commas(rows[1:], name):
-        if len(cells) != len(header):
-            raise UsageError(
-                f"{name} row {number}: {len(cells)} cells, but the header has {len(header)} columns"
-                + (
-                    " (with decimal commas, separate cells by ;)"
-                    if len(cells) > len(header)
-                    else ""
-                )
-            )
-        row = {column: cell for column, cell in zip(header, cells, strict=True) if cell}
-        steps.append(make_step(row, f"{name} row {number}", unnamed))
-    return steps
 
 
 # Separators of cells, in the order in which they are tried on the header; a blank stands for any
 # number of them, as in tables that people align.
 _SEPARATORS = (",", ";", "\t", "|", " ")
-_RULE = re.compile(r"[-+|:=\s]+|\(\d+ rows?\)")  # below a header in Markdown and psql; its end
+_TITLE_LINES = 20  # in which a header is looked for
+# Lines between the rows of a table that psql, mysql or Markdown drew, and its last line
+_RULE = re.compile(r"[-+|:=\s\u2500-\u257f]+|\(\d+ rows?\)|\d+ rows? in set.*")
+_BARS = str.maketrans("│┃║", "|||")
 _PARTS = ".' \u00a0\u2009\u202f"  # between thousands, if the comma is the decimal point
 _THOUSANDS = re.compile(rf"\d{{1,3}}(?:[{_PARTS}]\d{{3}})+,\d+")  # 1.300,4
 _COMMA = re.compile(r"\d*,\d+")
+_EITHER_POINT = re.compile(r"[1-9]\d{0,2}\.\d{3}")  # 1.300 where commas may be decimal
 _EITHER = re.compile(r"[1-9]\d{0,2},\d{3}")  # 1,300: a decimal comma, or one between thousands
 
 
-def _find_separator(text: str) -> str:
-    """Return the separator by which the first line has columns of a table; a comma if none does.
+def _find_header(text: str) -> tuple[int, str]:
+    """Return the lines above the header, such as a title, and the separator of its columns.
 
-    A line `sep=;`, which spreadsheets write, is asked first.
+    The header is the first line that has columns of a table; if there is none, the first line is,
+    with commas. A line `sep=;`, which spreadsheets write, is asked first.
     """
-    first = text.partition("\n")[0].rstrip("\r")
+    lines = text.translate(_BARS).split("\n")
+    first = lines[0].rstrip("\r")
     if first.startswith("sep=") and first.removeprefix("sep=") in _SEPARATORS:
-        return first[-1]
-    header = next((line for line in text.split("\n") if line.strip()), "")
-    for separator in _SEPARATORS:
-        cells = [cell.strip(" \t\"'") for cell in header.split(separator)]
-        if len([cell for cell in cells if cell]) > 1 and _has_known_column(cells):
-            return separator
-    return ","
+        return 0, first[-1]
+    for number, line in enumerate(lines[:_TITLE_LINES]):
+        for separator in _SEPARATORS:
+            cells = [cell.strip(" \t\"'") for cell in line.split(separator)]
+            if len([cell for cell in cells if cell]) > 1 and _has_known_column(cells):
+                return number, separator
+    return 0, ","
 
 
 def _has_known_column(header: Iterable[str]) -> bool:
@@ -127,6 +151,8 @@ def _split_rows(text: str, name: str, separator: str) -> list[tuple[int, list[st
     if separator == " ":
         words_of_lines = [line.split() for line in text.split("\n")]
         return [(number, cells) for number, cells in enumerate(words_of_lines, 1) if cells]
+    if separator == "|":
+        text = text.translate(_BARS)
     lines = csv.reader(io.StringIO(text), delimiter=separator, skipinitialspace=True)
     try:
         rows = [(lines.line_num, [cell.strip() for cell in cells]) for cells in lines]
@@ -143,6 +169,21 @@ def _split_rows(text: str, name: str, separator: str) -> list[tuple[int, list[st
         for number, cells in rows
         if any(cells) and not (number == 1 and "".join(cells) in {"sep=", f"sep={separator}"})
     ]
+
+
+def _refuse_points(rows: Iterable[tuple[int, list[str]]], name: str) -> None:
+    """Refuse points that may separate thousands, in a table whose cells are separated by `;`.
+
+    Raises:
+        UsageError: All numbers with a point are like `1.300`.
+    """
+    cells = [cell for _, row in rows for cell in row if "." in cell]
+    if cells and all(_EITHER_POINT.fullmatch(cell) for cell in cells):
+        whole, thousand = cells[0].split(".")
+        raise UsageError(
+            f"{name}: {cells[0]!r}: is this a decimal point, or does it separate thousands? Write"
+            f" {whole},{thousand}0 or {whole}{thousand}"
+        )
 
 
 def _read_decimal_commas(
@@ -253,14 +294,30 @@ def make_step(row: Row, where: str, unnamed: Statistic) -> Step:
             shares[column.removeprefix("share.")] = _parse_number(value, where, column)
         else:
             raise UsageError(f"{where}: {_describe_unknown(column)}")
-    if values.get("client_busy", 0) > 1:
-        raise UsageError(f"{where}: client_busy is {row['client_busy']}, a share from 0 to 1")
     values.setdefault("throughput_ops_per_second", _throughput(values))
     if values["throughput_ops_per_second"] is None:
         raise UsageError(
             f"{where}: throughput_ops_per_second is missing (or give operations and window_s)"
         )
+    _check_figures(values, shares, where)
     return Step(**values, latency_us=latency_us, shares=shares)
+
+
+def _check_figures(values: Mapping[str, Any], shares: Mapping[str, float], where: str) -> None:
+    """Refuse shares above 1, and a throughput that the counted operations deny."""
+    if sum(shares.values()) > _SHARES_MOST:
+        raise UsageError(
+            f"{where}: the share columns add up to {sum(shares.values()):g}: each is a share of the"
+            " operations from 0 to 1"
+        )
+    if values.get("client_busy", 0) > 1:
+        raise UsageError(f"{where}: client_busy is {values['client_busy']:g}, a share from 0 to 1")
+    counted = _throughput(values)
+    if counted and abs(values["throughput_ops_per_second"] / counted - 1) > _AGREES:
+        raise UsageError(
+            f"{where}: throughput_ops_per_second is {values['throughput_ops_per_second']:g}, but"
+            f" operations / window_s is {counted:g}: leave out what is wrong"
+        )
 
 
 def _throughput(values: Mapping[str, Any]) -> float | None:
@@ -270,9 +327,22 @@ def _throughput(values: Mapping[str, Any]) -> float | None:
     return None
 
 
+# Columns as other programs name them
+_MEANT: Mapping[str, Sequence[str]] = {
+    **dict.fromkeys(("threads", "users", "vus", "concurrency"), ("connections",)),
+    **dict.fromkeys(("tps", "qps", "ops", "ops/s", "throughput"), ("throughput_ops_per_second",)),
+    **dict.fromkeys(("rate", "target"), ("rate_ops_per_second",)),
+    **dict.fromkeys(
+        ("latency", "lat", "p99", "p95", "p50", "mean", "avg"), ("latency_us.read.p99",)
+    ),
+}
+
+
 def _describe_unknown(column: str) -> str:
     allowed = [*WHOLE, *DECIMAL, "latency_us.<operation>[.<statistic>]", "share.<operation>"]
-    near = difflib.get_close_matches(column, allowed, n=1, cutoff=0.6)
+    near = _MEANT.get(column.lower()) or difflib.get_close_matches(
+        column.lower(), allowed, n=1, cutoff=0.6
+    )
     hint = f"; did you mean {near[0]!r}?" if near else ""
     return f"unknown column {column[:SHOWN]!r}{hint} (columns: {', '.join(allowed)})"
 
@@ -284,7 +354,10 @@ def _parse_number(value: object, where: str, column: str, *, whole: bool = False
     try:
         number = float(value)
     except ValueError:
-        raise UsageError(f"{where}: {column} is {str(value)[:SHOWN]!r}, not a number") from None
+        cure = _describe_cure(str(value).strip())
+        raise UsageError(
+            f"{where}: {column} is {str(value)[:SHOWN]!r}, not a number{cure}"
+        ) from None
     if not math.isfinite(number):
         raise UsageError(f"{where}: {column} is {value}; leave unknown values out")
     if number < 0:
@@ -294,6 +367,25 @@ def _parse_number(value: object, where: str, column: str, *, whole: bool = False
     if whole and number != int(number):
         raise UsageError(f"{where}: {column} is {value}, not a whole number")
     return number
+
+
+# What stands in place of a number, and what to write
+_CURES: tuple[tuple[re.Pattern[str], str], ...] = (
+    (
+        re.compile(r"[-\u2013\u2014?]+|(?i:n/?a|nil|none|null|unknown|#.*|\(null\))"),
+        "leave it empty",
+    ),
+    (re.compile(r"[\d.]+ ?%"), "write 45 % as 0.45"),
+    (re.compile(rf"\d{{1,3}}(?:[,\u2019{_PARTS}]\d{{3}})+(?:\.\d+)?"), "write 1,300 as 1300"),
+    (
+        re.compile(r"[\d.]+ ?[a-zA-Z\u00b5\u03bc/]+"),
+        "leave the unit out; latencies are microseconds",
+    ),
+)
+
+
+def _describe_cure(value: str) -> str:
+    return next((f": {cure}" for like, cure in _CURES if like.fullmatch(value)), "")
 
 
 def _flatten_row(row: Mapping[str, object]) -> Iterable[tuple[str, object]]:

@@ -18,7 +18,7 @@ _UNREAD: tuple[tuple[str, str, str], ...] = (
         "k6's text",
         (
             r"^[ \t]*(?:✓|✗|█)?[ \t]*(?:http_req(?:s|_duration)|iteration(?:s|_duration))\.*: "
-            r"|^[ \t]*execution: (?:local|cloud)\b"
+            r"|^[ \t]*execution: (?:local|cloud)\b|^running \([\dhms.]+\), \d+/\d+ VUs"
         ),
         "it rounds its figures: run k6 with --summary-export=FILE and give that file",
     ),
@@ -29,14 +29,25 @@ _UNREAD: tuple[tuple[str, str, str], ...] = (
     ),
     (
         "sysbench 0.5's output",
-        r"^sysbench 0\.[45]|^[ \t]*approx\.[ \t]+\d+ percentile:",
+        (
+            r"^sysbench 0\.[45]|^[ \t]*approx\.[ \t]+\d+ percentile:"
+            r"|^\[ *\d+s\] threads: \d+, tps: "
+        ),
         _SYSBENCH,
     ),
-    ("HammerDB's output", r"^HammerDB|TEST RESULT : System achieved |^Vuser \d+:", _TABLE),
+    (
+        "HammerDB's output",
+        (
+            r"^HammerDB|TEST RESULT : System achieved |^Vuser \d+:|^>{5} PROC: "
+            r'|^[ \t]*\{?[ \t]*"(?:MySQL|MariaDB|PostgreSQL|Oracle|MSSQLServer|Db2) tpm"'
+        ),
+        _TABLE,
+    ),
     (
         "benchbase's output",
         (
-            r"com\.oltpbenchmark|^Transaction Type Index,|^Time \(seconds\),\s*Throughput"
+            r"com\.oltpbenchmark|^Transaction Type Index,"
+            r"|^Time \(seconds\),\s*(?:Throughput|Requests)"
             r'|"(?:Goodput|Throughput) \(requests/second\)"|Rate limited reqs/s:'
             r"|Results\(nanoSeconds="
         ),
@@ -46,39 +57,79 @@ _UNREAD: tuple[tuple[str, str, str], ...] = (
         "cassandra-stress's output",
         (
             r"^[ \t]*Op rate[ \t]+:|^[ \t]*(?:Latency|latency) (?:mean|99th percentile)[ \t]+:"
-            r"|^type,[ \t]+total ops,"
+            r"|^type,?[ \t]+total ops,|org\.apache\.cassandra\.stress\."
         ),
         _TABLE,
     ),
     (
         "fio's output",
         (
-            r'"fio version"|^fio-\d|^[ \t]*(?:read|write)[ \t]*: IOPS=|^[ \t]*clat percentiles'
-            r"|^Run status group \d+"
+            r'"fio version"|^(?:\d;)?fio-\d|^[ \t]*(?:read|write)[ \t]*: (?:IOPS=|io=)'
+            r"|^[ \t]*clat percentiles|^Run status group \d+"
         ),
         _TABLE,
     ),
-    ("NoSQLBench's output", r"nosqlbench|io\.nosqlbench|\bcycles[._]servicetime\b", _TABLE),
+    (
+        "NoSQLBench's output",
+        (
+            r"[Nn]o[Ss][Qq][Ll][Bb]ench|\bcycles[._]servicetime\b"
+            r"|^t,count,max,mean,min,stddev,p50|/Running \(details: min=\d+ cycle="
+        ),
+        _TABLE,
+    ),
     (
         "mysqlslap's output",
-        r"Average number of seconds to run all queries:|^[ \t]*Number of clients running queries:",
+        (
+            r"Average number of seconds to run all queries:|^mysqlslap: "
+            r"|^[ \t]*Number of clients running queries:"
+            r"|\A\w*,(?:mixed|read|write|update|key),\d+\.\d+,\d+\.\d+,\d+\.\d+,\d+,\d+$"
+        ),
         _TABLE,
     ),
     (
         "JMeter's output",
         (
             r"^timeStamp[,;\t]elapsed[,;\t]|^(?:summary|Generate Summary Results) [+=] "
-            r"|<testResults\b|^Label,# Samples,|o\.a\.j\."
+            r"|<testResults\b|^Label[,;\t]# Samples[,;\t]|^Sample #,Start Time,|o\.a\.j\."
+            r'|"meanResTime"|\A\d{13},\d+,[^,\n]*,\d*,'
         ),
         _TABLE,
     ),
     ("ab's output", r"^This is ApacheBench|^Requests per second:[ \t]+[\d.]+ \[#/sec\]", _TABLE),
-    ("hey's output", r"^[ \t]*Response time histogram:", _TABLE),
-    ("vegeta's output", r"^Latencies[ \t]+\[min,", _TABLE),
-    ("Locust's output", r"^\"?Type\"?,\"?Name\"?,\"?(?:Request Count|# requests)", _TABLE),
-    ("Gatling's output", r"^---- Global Information -", _TABLE),
-    ("tpcc-mysql's output", r"<TpmC>|^\*\*\* ###easy### TPC-C", _TABLE),
-    ("go-tpc's output", r"^(?:tpmC: |\[Summary\] [A-Z_]+ - )", _TABLE),
+    ("oha's output", r'^[ \t]*Success rate:[ \t]|"successRate"', _TABLE),
+    ("hey's output", r"^[ \t]*Response time histogram:|^response-time,DNS\+dialup,", _TABLE),
+    (
+        "vegeta's output",
+        (
+            r'^Latencies[ \t]+\[min,|^Bucket[ \t]+#[ \t]+%|"latencies": ?\{"total":'
+            r'|^\{"attack":|^Value\(ms\)[ \t]+Percentile'
+        ),
+        _TABLE,
+    ),
+    (
+        "Locust's output",
+        (
+            r'^"?Type"?,"?Name"?,"?(?:Request Count|# requests)|^"?Timestamp"?,"?User Count'
+            r'|^"?Method"?,"?Name"?,"?Error|^Type[ \t]+Name[ \t]+# reqs|"last_request_timestamp"'
+        ),
+        _TABLE,
+    ),
+    ("autocannon's output", r"^Running \S+ test @ \S+\n\d+ connections", _TABLE),
+    ("bombardier's output", r"^Bombarding ", _TABLE),
+    ("Artillery's output", r'"http\.(?:requests|response_time)"|^Summary report @ ', _TABLE),
+    ("Gatling's output", r"^(?:---- Global Information -|={8,}\n---- )|^RUN\t", _TABLE),
+    (
+        "tpcc-mysql's output",
+        r"<TpmC>|^\*\*\* ###easy### TPC-C|^[ \t]*\d+, trx: \d+, 95%: ",
+        _TABLE,
+    ),
+    (
+        "go-tpc's output",
+        r"^(?:tpmC: |\[(?:Summary|Current)\] [A-Z_]+ - )|^\|[ \t]*PREFIX[ \t]*\|[ \t]*OPERATION",
+        _TABLE,
+    ),
+    ("BenchmarkSQL's output", r"\bjTPCC : Term-", _TABLE),
+    ("Swingbench's output", r"dominicgiles\.com/swingbench", _TABLE),
     ("CockroachDB's workload output", r"^_elapsed___errors_", _TABLE),
     (
         "memtier_benchmark's output",
@@ -103,7 +154,10 @@ _UNREAD: tuple[tuple[str, str, str], ...] = (
     ),
     (
         "a file of pgbench -l",
-        r"\A\d+ \d+ \d+ \d+ \d{10} \d{1,6}(?: \d+)*$",
+        (
+            r"\A\d+ \d+ (?:\d+|failed|skipped|serialization|deadlock) \d+ \d{10} \d{1,6}(?: \d+)*$"
+            r"|\A\d{10} \d+ \d+ \d+ \d+ \d+(?: \d+)*$"  # with --aggregate-interval
+        ),
         "give the report that pgbench prints at its end",
     ),
 )

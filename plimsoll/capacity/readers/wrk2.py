@@ -14,9 +14,12 @@ from plimsoll.model.judging.steps import Statistic, Step
 
 BEGIN = re.compile(r"Running \S+ test @ ")
 END = re.compile(r"Requests/sec:")
+MARKS = ("Running ", "Requests/sec:", "Transfer/sec:", "#[Mean")
 _UNIT_US = {"us": 1.0, "ms": MS, "s": S, "m": 60 * S, "h": 3600 * S}
 _TIME = r"([\d.]+)(us|ms|s|m|h)\b"
 _CONNECTIONS = re.compile(r"^[ \t]*\d+ threads and (\d+) connections", re.MULTILINE)
+_PLANNED = re.compile(r"^Running (\d+[smh]) test @ ", re.MULTILINE)
+_WHOLE = 0.8  # least share of its planned time that a whole run took
 _REQUESTS = re.compile(r"^[ \t]*(\d+) requests in ", re.MULTILINE)
 _RATE = re.compile(r"^Requests/sec:[ \t]+([\d.]+)", re.MULTILINE)
 _THREADS = re.compile(rf"^[ \t]*Latency[ \t]+{_TIME}[ \t]+\S+[ \t]+{_TIME}", re.MULTILINE)
@@ -57,6 +60,11 @@ def read_wrk2(text: str, name: str) -> Reading:
     per_second, answered = parse_number(rate, f"{name}: Requests/sec"), int(requests)
     if not per_second:
         raise UsageError(f"{name}: Requests/sec is 0")
+    planned, ran_s = match_once(_PLANNED, text, name), answered / per_second
+    if planned and ran_s < _WHOLE * (planned_s := int(planned[:-1]) * _UNIT_US[planned[-1]] / S):
+        raise UsageError(
+            f"{name}: not a whole run: it ended after {ran_s:.0f} of {planned_s:.0f} s"
+        )
     status = int(match_once(_STATUS, text, name) or 0)
     sockets = _SOCKET.search(text)
     if sockets and int(sockets[1]):

@@ -28,6 +28,7 @@ BEGIN = re.compile(
     rf"YCSB Client|Command line:|(?:\S*/)?java\b|[ \t]*\[OVERALL\]{_COMMA}RunTime\(ms\)"
 )
 END = re.compile(rf"[ \t]*\[OVERALL\]{_COMMA}Throughput\(ops/sec\)")
+MARKS = ("[OVERALL]", "[READ]", "[UPDATE]", "[INSERT]", "[SCAN]", "[CLEANUP]")
 _SUMMARY = re.compile(rf"\[OVERALL\]{_COMMA}Throughput\(ops/sec\)")
 # A thread whose connection or insert fails ends, and YCSB goes on with fewer.
 _ABORTED = re.compile(
@@ -39,6 +40,7 @@ _THREADS = re.compile(r"-threads\s+(\d+)|-p\s+threadcount=(\d+)")
 _TARGET = re.compile(r"-target\s+(\d+)|-p\s+target=(\d+)")
 _INTENDED = "-p measurement.interval=intended"
 _OPERATIONS = ("READ", "UPDATE", "INSERT", "SCAN", "DELETE", "READ-MODIFY-WRITE")
+_WHOLE = 0.9  # least share of the operations that the sections of a whole summary have
 _UNIT_US = {"us": 1.0, "ms": MS}
 Sections = Mapping[str, Mapping[str, str]]
 
@@ -68,11 +70,14 @@ def read_ycsb(text: str, name: str) -> Reading:
     started = round(overall["Throughput(ops/sec)"] * window_s)
     operations = {s: sections[s] for s in _OPERATIONS if s in sections}
     intended = _INTENDED in text or any(f"Intended-{s}" in sections for s in operations)
+    if not operations and any(f"{one}-FAILED" in sections for one in _OPERATIONS):
+        raise UsageError(f"{name}: no operation succeeded: it has [...-FAILED] sections alone")
     if not operations:
         raise UsageError(f"{name}: no [READ], [UPDATE] ... section: the summary is cut off")
     errors = sum(
         _count_errors(sections, section, values, name) for section, values in operations.items()
     )
+    _check_whole(sections, operations, started, name)
     succeeded = max(0, started - errors)
     latency_us, shares = {}, {}
     for section, values in operations.items():
@@ -121,6 +126,28 @@ def _read_sections(text: str, name: str) -> Sections:
     if "Throughput(ops/sec)" not in sections.get("OVERALL", {}):
         raise UsageError(f"{name}: [OVERALL], Throughput(ops/sec) stands on no line of its own")
     return sections
+
+
+def _check_whole(
+    sections: Sections, operations: Mapping[str, Mapping[str, str]], started: int, name: str
+) -> None:
+    """Refuse a summary from which sections are missing.
+
+    Raises:
+        UsageError: Its sections have fewer operations than were run.
+    """
+    told = 0.0
+    for section in _OPERATIONS[:-1]:  # a read-modify-write is a read and an update
+        for one in (section, f"{section}-FAILED"):
+            values = _parse_numbers(sections.get(one, {}), name, one)
+            told += values.get("Operations", 0.0)
+    if told < _WHOLE * started:
+        raise UsageError(
+            f"{name}: the summary is cut off: its sections have {told:.0f} operations, and"
+            f" {started} were run"
+        )
+    if "READ-MODIFY-WRITE" in operations and not {"UPDATE", "UPDATE-FAILED"} & sections.keys():
+        raise UsageError(f"{name}: the summary is cut off: it has no [UPDATE] section")
 
 
 def _read_latency(values: Mapping[str, float]) -> dict[Statistic, float]:

@@ -112,9 +112,9 @@ def explain_dispute(steps: Sequence[Step], rules: Rules) -> str | None:
     """Return why the first of some steps does not count; None if it does, or there is none."""
     for step in steps[:1]:
         if step.void is not None:
-            return f"{step.source}: {step.void}"
+            return f"{where(step, 1)}: {step.void}"
         failed = (check for check in audit_step(step, rules) if check.passed is False)
-        return next((f"{step.source}: {check.detail}" for check in failed), None)
+        return next((f"{where(step, 1)}: {check.detail}" for check in failed), None)
     return None
 
 

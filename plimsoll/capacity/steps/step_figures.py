@@ -38,8 +38,9 @@ class StepFigures:
 
 
 def where(step: Step, number: int) -> str:
-    """Return the name of a step for error messages."""
-    return step.source or f"step {number}"
+    """Return the name of a step for people: `step 3`, or where in a file it was read."""
+    source = step.source or f"step {number}"
+    return source.replace("steps/", "step ", 1) if source.startswith("steps/") else source
 
 
 def read_step_figures(step: Step, number: int, rules: Rules) -> StepFigures:
@@ -221,6 +222,7 @@ _LIKE_A_STATISTIC = re.compile(
     r"|mean|avg|average|med|median|min|max|std_?dev)$",
     re.IGNORECASE,
 )
+_UNIT = re.compile(r"[(\[][^()\[\]\d]*[)\]]$| (?:us|ms|s|µs)$")  # `read.p99 (ms)`
 
 
 def read_column(column: str, where: str, unnamed: Statistic) -> tuple[str, Statistic]:
@@ -242,6 +244,11 @@ def read_column(column: str, where: str, unnamed: Statistic) -> tuple[str, Stati
     like = _LIKE_A_STATISTIC.search(named)
     if not named or (like and like.start() == 0):
         raise UsageError(f"{where}: column {column!r} names no operation: latency_us.<operation>")
+    if unit := _UNIT.search(named):
+        raise UsageError(
+            f"{where}: column {column!r}: {unit[0].strip()!r} is not part of a name: latencies are"
+            " microseconds, in a column that ends with its statistic (latency_us.read.p99)"
+        )
     if like:
         raise UsageError(
             f"{where}: column {column!r}: {like[1]!r} is not a statistic that can be judged: leave"

@@ -109,6 +109,20 @@ export function list(parent, key, make) {
   };
 }
 
+// figures begin with a digit, behind the sign of a bound, a prediction, a change or a currency
+const FIGURE = /^$|^–$|^[~<>≤≥+$−-]*\s?\d(?!\d{3}-\d\d)/;
+const MOMENT = /^$|^–$|^\d{4}-\d\d-\d\d/;
+
+/**
+ * How a column is set: figures to the right, moments and words to the left; only words break.
+ * @param {Child[]} cells
+ */
+function columnKind(cells) {
+  const texts = cells.map((cell) => (cell instanceof Node ? (cell.textContent ?? "") : String(cell ?? "")));
+  if (texts.every((text) => FIGURE.test(text))) return null;
+  return texts.every((text) => MOMENT.test(text)) ? "moment" : "text";
+}
+
 /**
  * A table with its headers, in a region that a keyboard can scroll.
  * @param {string} label
@@ -117,14 +131,15 @@ export function list(parent, key, make) {
  * @param {string} [kind] a class
  */
 export function table(label, columns, rows, kind = "") {
+  const kinds = columns.map((_, i) => (i === 0 ? null : columnKind(rows.map((row) => row[i]))));
   return h(
     "div",
     { class: "scroll", role: "region", "aria-label": label, tabindex: 0 },
     h(
       "table",
       { class: kind },
-      h("thead", {}, h("tr", {}, columns.map((column) => h("th", { scope: "col" }, column)))),
-      h("tbody", {}, rows.map(([first, ...cells]) => h("tr", {}, h("th", { scope: "row" }, first), cells.map((cell) => h("td", {}, cell))))),
+      h("thead", {}, h("tr", {}, columns.map((column, i) => h("th", { scope: "col", class: kinds[i] }, column)))),
+      h("tbody", {}, rows.map(([first, ...cells]) => h("tr", {}, h("th", { scope: "row" }, first), cells.map((cell, i) => h("td", { class: kinds[i + 1] }, cell))))),
     ),
   );
 }

@@ -6,11 +6,13 @@ import { at, labelOf, resolved, variants, withAt } from "./schema.js";
 
 /** What people call each kind of target. @type {Record<string, string>} */
 const KINDS = {
-  rds: "An RDS instance that is made for the run",
-  aurora: "An Aurora cluster that is made for the run",
-  cassandra: "A Cassandra cluster that is made for the run",
+  rds: "RDS, made for the run",
+  aurora: "Aurora, made for the run",
+  cassandra: "Cassandra, made for the run",
   endpoint: "My own database",
 };
+/** @type {Record<string, string>} */
+const ENGINES = { mariadb: "MariaDB", mysql: "MySQL", postgres: "PostgreSQL", cassandra: "Cassandra" };
 const OWN = "My own: its definition is under Expert";
 
 /**
@@ -68,7 +70,7 @@ export function questions(schema, workloads, give) {
       kind.value = at(value, ["target", "kind"]) ?? "";
       const among = kinds.get(kind.value)?.properties.engine;
       const engines = among ? (resolved(among, schema).enum ?? []) : [];
-      engine.replaceChildren(...engines.map((/** @type {string} */ name) => h("option", { value: name }, name)));
+      engine.replaceChildren(...engines.map((/** @type {string} */ name) => h("option", { value: name }, ENGINES[name] ?? name)));
       engine.value = at(value, ["target", "engine"]) ?? "";
       engineField.hidden = engines.length === 0;
       for (const [input, element] of places) {

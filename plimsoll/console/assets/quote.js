@@ -18,7 +18,7 @@ export function quoteSection(quote, where, stepS) {
     ...(where === HERE && stepS !== null && steps ? timeHere(steps.expected, stepS) : []),
     h("p", { class: "figure" }, h("span", { class: "number" }, words.duration(round(time.expected))), where === HERE && h("span", { class: "unit" }, "on AWS")),
     h("p", { class: "note" }, `${words.duration(round(time.least))} at least, ${words.duration(round(time.most))} at most${steps ? `; about ${words.plural(Math.round(steps.expected), "step")}` : ""}${quote.cells ? `; ${words.plural(quote.cells.length, "run")}, ${quote.at_once} at once` : ""}.`),
-    h("p", { class: "figure" }, h("span", { class: "number" }, usd ? words.usd(usd.expected) : words.NOTHING)),
+    h("p", { class: "figure" }, h("span", { class: "number" }, usd ? words.usd(usd.expected) : words.NOTHING), where === HERE && usd && h("span", { class: "unit" }, "on AWS")),
     h("p", { class: "note" }, moneyWords(usd, missing, budget, where)),
     quote.phases && table("Time by phase", ["Phase", "Expected", "At most", "Assumed"], quote.phases.map((/** @type {any} */ phase) => [phase.name, words.duration(round(phase.expected_s)), words.duration(round(phase.most_s)), phase.assumption]), "words"),
     quote.lines?.length > 0 && table("Money by item", ["Item", "Expected", "At most"], quote.lines.map((/** @type {any} */ line) => [line.what, words.usd(line.usd?.expected), words.usd(line.usd?.most)]), "words"),
@@ -45,7 +45,7 @@ const round = (seconds) => (seconds < 60 ? Math.round(seconds) : seconds);
  * @param {string} where
  */
 function moneyWords(usd, missing, budget, where) {
-  const here = where === HERE ? "Nothing is spent on this machine. On AWS, by list prices: " : "By list prices: ";
+  const here = where === HERE ? "Nothing is spent here. On AWS, by list prices: " : "By list prices: ";
   const sum = usd ? `${words.usd(usd.least)} at least, ${words.usd(usd.most)} at most.` : `no sum, for these prices are missing: ${missing.join(", ")}.`;
   return here + sum + (budget ? ` Its budget is ${words.usd(budget)}.` : "");
 }

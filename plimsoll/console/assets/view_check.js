@@ -15,7 +15,7 @@ export async function showCheck({ main, service, signal, id }) {
   main.append(
     h("p", { class: "kicker" }, "A check"),
     h("h1", {}, check.name),
-    h("p", { class: "under" }, [check.schedule, check.enabled ? check.next_at && `next ${words.moment(check.next_at)}` : "disabled", check.description].filter(Boolean).join(" · ")),
+    h("p", { class: "under" }, [words.schedule(check.schedule), check.enabled ? check.next_at && `next ${words.moment(check.next_at)}` : "disabled", check.description].filter(Boolean).join(" · ")),
     ...history.silences.map((/** @type {any} */ silence) => h("p", { class: "problem" }, `${words.capitalized(silence.metric)}: ${words.plural(silence.runs, "run")} since ${words.moment(silence.since)} without an answer: ${silence.why}`)),
     ...metricsOf(history).map((metric) => {
       const chart = drawing(service, "history", signal, "No run has given a figure yet.");

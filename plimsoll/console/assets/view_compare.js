@@ -2,6 +2,7 @@
 import { h, table } from "./dom.js";
 import { drawing } from "./drawing.js";
 import { href } from "./routes.js";
+import { empty } from "./view_lists.js";
 import { figureWords, intervalWords, verdictWords } from "./run_words.js";
 import * as words from "./words.js";
 
@@ -71,7 +72,7 @@ function curves({ curves: all, runs }, service, signal) {
   const figures = [...operations].sort().map((operation) => {
     const chart = drawing(service, "curves", signal, "Nothing was measured.");
     chart.show({ operation, runs: drawn });
-    return h("figure", {}, h("h3", {}, `Latency of ${operation} over throughput`), chart.element, h("figcaption", {}, "Medians where a load was repeated. Dotted: the limits. Upright: the answers."));
+    return h("figure", {}, h("h3", {}, `Latency of ${operation} over throughput`), chart.element, h("figcaption", {}, "Medians where a load was repeated. Dotted: the limits. Vertical: the answers."));
   });
   if (!others.length) return figures;
   return [...figures, h("p", { class: "note" }, `Not drawn, since another percentile was judged: ${others.join(", ")}.`)];
@@ -108,7 +109,7 @@ async function choose(main, service, signal, first) {
   const { runs } = await service.get("/runs?limit=100", signal);
   const measured = runs.filter((/** @type {any} */ run) => run.capacity_ops_per_second !== null);
   if (measured.length < 2) {
-    main.append(h("p", { class: "empty" }, `There ${measured.length ? "is one run" : "is no run"} with a figure yet; a comparison needs two.`));
+    main.append(empty(`There ${measured.length ? "is one run" : "is no run"} with a figure yet, and a comparison needs two. Start another`, service));
     return;
   }
   const lists = ["First", "Second"].map((name, i) => h("select", { id: `compare-${i}`, "aria-label": `${name} run` },

@@ -28,8 +28,8 @@ export async function showChecks({ main, service, signal }) {
   const { schedules } = await service.get("/schedules", signal);
   main.append(
     schedules.length
-      ? table("Checks", ["Check", "When", "Next", "Why"], schedules.map((/** @type {any} */ one) => [
-          h("a", { href: href(`/checks/${one.name}`) }, one.name), one.schedule, one.enabled ? words.moment(one.next_at) : "disabled", one.description || words.NOTHING]), "words listed")
+      ? table("Checks", ["Check", "When", "Next", "What for"], schedules.map((/** @type {any} */ one) => [
+          h("a", { href: href(`/checks/${one.name}`) }, one.name), words.schedule(one.schedule), one.enabled ? words.moment(one.next_at) : "disabled", one.description || words.NOTHING]), "words listed")
       : h("p", { class: "empty" }, "No check yet. Make one with ", h("code", {}, "plimsoll schedule put FILE.yaml"), "."),
   );
 }
@@ -53,6 +53,6 @@ export async function showPurchases({ main, service, signal }) {
  * @param {string} text goes on with where that is done
  * @param {import("./service.js").Service} service
  */
-function empty(text, { config }) {
+export function empty(text, { config }) {
   return h("p", { class: "empty" }, text, ": ", config.may_start ? h("a", { href: href("/start") }, "Start a run") : h("code", {}, "plimsoll submit FILE.yaml"), ".");
 }

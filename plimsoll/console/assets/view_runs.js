@@ -49,6 +49,8 @@ export async function showRuns({ main, service, signal, query }) {
   let loaded = false;
   const older = h("button", { type: "button", hidden: true, onclick: () => void load() }, "Load older runs");
   const body = h("tbody", {});
+  const region = h("div", { class: "scroll", role: "region", "aria-label": "Runs", tabindex: 0 },
+    h("table", { class: "runs" }, h("thead", {}, h("tr", {}, COLUMNS.map((name) => h("th", { scope: "col" }, name)))), body));
   const rows = list(body, (/** @type {{run: any, picked: boolean}} */ { run }) => run.run_id, ({ run, picked }) => row(run, picked, choose));
 
   /** @param {string} id @param {boolean} on */
@@ -62,6 +64,7 @@ export async function showRuns({ main, service, signal, query }) {
     const shown = all.filter((run) => matches(run, filter.value));
     rows(shown.map((run) => ({ run, picked: chosen.has(run.run_id) })));
     nothing.hidden = all.length > 0 || cursor !== null || !loaded;
+    region.hidden = !nothing.hidden;
     count.textContent = !all.length
       ? ""
       : `${words.plural(shown.length, "run")}${shown.length < all.length ? ` of ${all.length}` : ""}${cursor ? "; there are older ones" : ""}.`;
@@ -89,8 +92,7 @@ export async function showRuns({ main, service, signal, query }) {
       compare,
       service.config.may_start && h("a", { class: "button quiet", href: href("/start") }, "Start a run"),
     ),
-    h("div", { class: "scroll", role: "region", "aria-label": "Runs", tabindex: 0 },
-      h("table", { class: "runs" }, h("thead", {}, h("tr", {}, COLUMNS.map((name) => h("th", { scope: "col" }, name)))), body)),
+    region,
     count,
     nothing,
     older,

@@ -119,3 +119,6 @@ export const timeOfDay = (at) => `${new Date(at).toISOString().slice(11, 19)} UT
 
 /** Words with a capital at their beginning. @param {string} text */
 export const capitalized = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** When a check runs: `every day`, `every 6 hours`; of cron as it is written. @param {string} expression of the Scheduler */
+export const schedule = (expression) => expression.replace(/^rate\((\d+) (\w+?)s?\)$/, (_, count, unit) => (count === "1" ? `every ${unit}` : `every ${count} ${unit}s`));

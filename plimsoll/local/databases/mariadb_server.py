@@ -3,7 +3,6 @@
 Its data is then deleted; its log stays.
 """
 
-import math
 import os
 import socket
 import time
@@ -149,13 +148,20 @@ class MariaDbServer(DatabaseServer):
         attempt.
         """
         try:
-            connection = pymysql.connect(
-                host=self.host,
-                port=self.port,
-                user=self.user,
-                password=self.password,
-                connect_timeout=math.ceil(timeout_s),
-            )
+            # First without pymysql, which reads this machine's authorities for each connection: a
+            # server that does not listen yet is asked often.
+            reached = socket.create_connection((self.host, self.port), timeout_s)
+        except OSError:
+            return False
+        connection = pymysql.connect(
+            host=self.host,
+            port=self.port,
+            user=self.user,
+            password=self.password,
+            defer_connect=True,
+        )
+        try:
+            connection.connect(reached)
             with connection, connection.cursor() as cursor:
                 cursor.execute("SELECT @@datadir")
                 row = cursor.fetchone()

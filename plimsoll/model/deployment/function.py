@@ -123,6 +123,10 @@ READ_CONFIGURATION = Permission(actions=("dynamodb:GetItem",), resource=Resource
 CHANGE_LIMITS = Permission(
     actions=("dynamodb:GetItem", "dynamodb:UpdateItem"), resource=Resource.SERVICE_TABLE
 )
+# A submission records nothing while the deployment is drained
+REQUIRE_NO_DRAIN = Permission(
+    actions=("dynamodb:ConditionCheckItem",), resource=Resource.SERVICE_TABLE
+)
 PASS_TARGET_ROLE = Permission(actions=("iam:PassRole",), resource=Resource.TARGET_SERVICE_ROLE)
 READ_EXPERIMENT = Permission(actions=("s3:GetObject",), resource=Resource.EXPERIMENT_FILES)
 READ_EXPERIMENT_RECORD = Permission(actions=("dynamodb:GetItem",), resource=Resource.SERVICE_TABLE)

@@ -101,12 +101,13 @@ def _ring(row: rows.Row) -> Point:
 
 
 def _load_label(row: rows.Row) -> Label:
+    # right of a ring: left of it stands the answer's line, which is the lower end of the interval
     return Label(
         row["label"],
         row["throughput"],
         row["latency_us"],
-        shift_px=(-7, -13),
-        anchor="middle",
+        shift_px=(13, -7) if row["in_bracket"] else (-7, -13),
+        anchor="start" if row["in_bracket"] else "middle",
         color=theme.MUTED,
         size_px=10,
     )
@@ -147,7 +148,7 @@ def describe_drawn_limit(capacity: Capacity, operation: str) -> str:
     name = words.statistic(capacity.statistic)
     limits_us = [row["limit_us"] for row in rows.limit_rows(capacity, operation)]
     return "".join(
-        f" Level dotted line: the limit of its {name}, {words.latency(us)}." for us in limits_us
+        f" Dotted line: the limit of its {name}, {words.latency(us)}." for us in limits_us
     )
 
 

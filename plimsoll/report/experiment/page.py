@@ -276,7 +276,9 @@ def cells_table(result: ExperimentResult) -> ReportTable:
                 ReportCell(words.number(failed if cell.state else None)),
                 ReportCell(cell.limited_by or words.NOTHING),
                 *_dollars(cell),
-                ReportCell(cell.state.value if cell.state else "not started"),
+                ReportCell(
+                    cell.state.value.lower().replace("_", " ") if cell.state else "not started"
+                ),
                 ReportCell(verdict),
             )
         )

@@ -47,6 +47,48 @@ def test_what_cannot_be_run_is_not_quoted(
     assert (refused.status, list(refused.wrong)) == (status, [field])
 
 
+UNKNOWN = {**REQUESTED["target"], "snapshot": "arn:aws:rds:us-east-1:123456789012:snapshot:x"}
+FAST = {"type": "io2", "size_gib": 1000, "iops": 200_000}
+
+
+@pytest.mark.parametrize(
+    ("changes", "status", "field"),
+    [
+        ({"faults": [STALL]}, 422, "faults"),
+        ({"target": ELSEWHERE}, 422, "target.host"),
+        ({"target": UNKNOWN}, 422, "target.snapshot"),
+        ({"target": {**REQUESTED["target"], "volume": FAST}}, 409, "target.volume.iops"),
+        ({"search": {"strategy": "steps", "clients": [5000]}}, 409, "search.clients"),
+        ({"search": {"strategy": "steps", "clients": [900]}}, 409, "budget_usd"),
+    ],
+)
+def test_what_cannot_be_run_is_neither_quoted_nor_started_in_an_experiment_nor_scheduled(
+    api: Api, changes: dict[str, Any], status: int, field: str
+) -> None:
+    on_aws = Api(api.deployment.model_copy(update={"on_one_machine": False}))
+    asked = REQUESTED | changes
+    shared = {name: value for name, value in asked.items() if name != "name"}
+    seeds = {"one": {"load": {"seed": 1}}, "two": {"load": {"seed": 2}}}
+    experiment = {"name": "matrix", "request": shared, "axes": {"seed": seeds}}
+    check = {"schedule": "rate(7 days)", "request": asked}
+    for method, path, body, within in (
+        ("POST", "/quotes", asked, ""),
+        ("POST", "/runs", asked, ""),
+        ("POST", "/quotes/experiments", experiment, "request."),
+        ("POST", "/experiments", experiment, "request."),
+        ("PUT", "/schedules/never", check, "request."),
+    ):
+        refused = on_aws(method, path, body)
+        assert (refused.status, list(refused.wrong)) == (status, [f"{within}{field}"]), path
+
+
+def test_a_quote_says_that_a_limit_in_dollars_would_refuse_the_run(api: Api) -> None:
+    target = {**REQUESTED["target"], "instance_class": "db.m8g.large"}
+    answered = api("POST", "/quotes", {**REQUESTED, "target": target})
+    assert any(note.startswith("It would be refused: ") for note in answered.body["notes"])
+    assert api("POST", "/runs", {**REQUESTED, "target": target}).status == 409
+
+
 def test_a_quote_has_the_version_that_rds_makes(api: Api) -> None:
     assert api("POST", "/quotes", REQUESTED).body["database_version"] == "11.4.10"
     shared = {name: value for name, value in REQUESTED.items() if name != "name"}

@@ -111,13 +111,13 @@ def test_what_another_caller_wrote_meanwhile_is_not_taken_back(
 
 def test_two_teams_have_checks_of_one_name_and_see_their_own(deployment: EverySetting) -> None:
     put_check(deployment, "payments", check(description="theirs"))
-    put_check(deployment, "search", check(description="ours"))
-    put_check(deployment, "search", check(name="hourly"))
-    listed = list_checks(deployment, "search")
+    put_check(deployment, "orders", check(description="ours"))
+    put_check(deployment, "orders", check(name="hourly"))
+    listed = list_checks(deployment, "orders")
     assert [one.name for one in listed.schedules] == ["hourly", "nightly"]
-    assert read_check(deployment, "search", "nightly").description == "ours"
-    delete_check(deployment, "search", "nightly")
-    assert set(schedules()) == {"payments.nightly", "search.hourly"}
+    assert read_check(deployment, "orders", "nightly").description == "ours"
+    delete_check(deployment, "orders", "nightly")
+    assert set(schedules()) == {"payments.nightly", "orders.hourly"}
     assert read_check(deployment, "payments", "nightly").description == "theirs"
 
 

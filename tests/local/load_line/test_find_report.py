@@ -29,7 +29,12 @@ operations:
 """
 
 
-@pytest.mark.parametrize("own", [False, True], ids=["made", "own tables"])
+@pytest.mark.parametrize(
+    # test_find.py makes rows, searches and has a report
+    "own",
+    [pytest.param(False, marks=pytest.mark.whole), True],
+    ids=["made", "own tables"],
+)
 def test_the_report_speaks_of_the_database_and_its_command_works(
     plimsoll: Callable[..., Output],
     fresh_database: str,

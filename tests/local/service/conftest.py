@@ -26,6 +26,7 @@ from tests.local.workflow.pool import OTHER, assert_idle
 HEADER = "X-Test-Principal"
 STRANGER = "arn:aws:iam::123456789012:user/stranger"
 PATIENCE_S = 600.0  # on AWS a database takes minutes
+END_LOOK_S = 1.0  # between two looks whether a run has ended, each a call of a function
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ class Caller:
         assert told.status == 202, told
         return str(told.body["run_id"])
 
-    def until(self, run_id: str, true: Callable[[Any], bool]) -> Any:
+    def until(self, run_id: str, true: Callable[[Any], bool], every_s: float = 0.3) -> Any:
         """Wait until a run is as it should be; gives it."""
         deadline = time.monotonic() + PATIENCE_S
         while True:
@@ -79,7 +80,7 @@ class Caller:
                 return run
             assert run["ended_at"] is None, run
             assert time.monotonic() < deadline, run
-            time.sleep(0.3)
+            time.sleep(every_s)
 
     def until_one_is_in_its_step(self, run_ids: Sequence[str]) -> str:
         """Wait until one of some runs, which may not have begun, is under load; gives its id."""
@@ -93,7 +94,7 @@ class Caller:
         raise AssertionError(f"none of {run_ids} came to its step")
 
     def end(self, run_id: str) -> Any:
-        return self.until(run_id, lambda run: run["ended_at"] is not None)
+        return self.until(run_id, lambda run: run["ended_at"] is not None, END_LOOK_S)
 
     def links(self, run_id: str) -> Any:
         """Give the links to what a run has left, whose page is drawn after its end."""
@@ -101,7 +102,7 @@ class Caller:
         while (told := self("GET", f"/runs/{run_id}/report")).status != 200:
             assert told.kind == "no-report"
             assert time.monotonic() < deadline, told
-            time.sleep(0.3)
+            time.sleep(END_LOOK_S)
         return told.body
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.local.service.conftest import PATIENCE_S, Caller, body
+from tests.local.service.conftest import END_LOOK_S, PATIENCE_S, Caller, body
 
 
 def matrix(**changes: Any) -> dict[str, Any]:
@@ -31,7 +31,7 @@ def end(caller: Caller, experiment_id: str) -> Any:
         if shown["record"]["ended_at"] is not None:
             return shown
         assert time.monotonic() < deadline, shown
-        time.sleep(0.3)
+        time.sleep(END_LOOK_S)
 
 
 @pytest.mark.whole  # test_verbs.py starts one, tests/local/experiments decides

@@ -9,11 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import schemathesis
 from hypothesis import HealthCheck, settings
-from schemathesis.checks import CHECKS
-from schemathesis.core.result import Ok
-from schemathesis.pytest.lazy import get_all_tests
 
 from plimsoll.client.address import Address
 from tests.local.service.conftest import HEADER, PATIENCE_S, Caller
@@ -34,8 +30,13 @@ def _unsigned() -> dict[str, Any]:
 
 UNSIGNED = _unsigned()
 # 2,300 to 2,900 requests, most of them variants of a run's body. `make test` sends those of an
-# experiment's.
-WHOLE = {("post", "/runs"), ("post", "/quotes"), ("put", "/schedules/{name}")}
+# experiment's, to `/experiments`.
+WHOLE = {
+    ("post", "/runs"),
+    ("post", "/quotes"),
+    ("post", "/quotes/experiments"),
+    ("put", "/schedules/{name}"),
+}
 OPERATIONS = [
     pytest.param(method, path, marks=pytest.mark.whole if (method, path) in WHOLE else ())
     for path, methods in UNSIGNED["paths"].items()
@@ -47,6 +48,8 @@ NOT_OURS = "positive_data_acceptance"
 
 @pytest.fixture(scope="module")
 def document() -> Any:
+    import schemathesis
+
     return schemathesis.openapi.from_dict(UNSIGNED)
 
 
@@ -61,9 +64,13 @@ def fuzzer(address: Address) -> Iterator[Caller]:
 
 @pytest.mark.parametrize(("method", "path"), OPERATIONS)
 def test_it_keeps_to_its_document(method: str, path: str, document: Any, fuzzer: Caller) -> None:
+    from schemathesis.checks import CHECKS
+    from schemathesis.core.result import Ok
+    from schemathesis.pytest.lazy import get_all_tests
+
     excluded: Any = [CHECKS.get_one(NOT_OURS)]
 
-    def send(case: schemathesis.Case[Any]) -> None:
+    def send(case: Any) -> None:
         response = case.call_and_validate(
             base_url=fuzzer.url,
             headers={HEADER: FUZZER},

@@ -30,7 +30,7 @@ from plimsoll.requests.checked_request import check_request
 from plimsoll.workflow.submit import name_run
 from tests.support.requested import REQUESTED
 
-LOOK_S = 0.25  # between two looks at a run, each 7 ms of processor time
+LOOK_S = 0.5  # between two looks at a run, each 16 ms of the processor time of test and twin
 PATIENCE_S = 480.0  # a test that waits longer has failed; a Cassandra takes a while to start
 
 

@@ -72,7 +72,7 @@ def assert_idle(twin: LocalTwin) -> None:
     deadline = time.monotonic() + IDLE_PATIENCE_S
     while going := executions(twin):
         assert time.monotonic() < deadline, f"{going} go on"
-        time.sleep(0.1)
+        time.sleep(0.5)
     assert twin.databases == {}
 
 

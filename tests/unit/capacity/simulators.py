@@ -119,6 +119,27 @@ def collapse() -> Target:
     return replace(inner, name="collapse", collapsed=0.5)
 
 
+def draw_target(seed: int) -> Target:
+    """Draw a load curve: its shape, its servers, its service time, and whether it is retrograde."""
+    random = Random(seed)
+    service_s = math.exp(random.uniform(math.log(0.0003), math.log(0.02)))
+    servers = round(math.exp(random.uniform(0, math.log(64))))
+    ceiling, growth, power = servers / service_s, random.uniform(0.5, 6), random.uniform(2, 12)
+    target: Target = random.choice(
+        (
+            queue(servers, service_s),
+            Target("flat", ceiling, lambda throughput: service_s + 0.0 * throughput),
+            Target(
+                "smooth",
+                ceiling,
+                lambda throughput: service_s * (1 + growth * min(1, throughput / ceiling) ** power),
+            ),
+        )
+    )
+    collapsed = random.choice((1.0, 1.0, random.uniform(0.4, 0.9)))
+    return replace(target, name=f"curve {seed}", collapsed=collapsed)
+
+
 def client_bound(client_ops_per_second: float = 1500.0) -> Target:
     """A database behind clients that can each send no more than so much."""
     return replace(queue(), name="client-bound", client_ops_per_second=client_ops_per_second)

@@ -202,7 +202,7 @@ def test_a_step_that_an_audit_disputes_is_measured_again() -> None:
 def test_where_all_are_disputed_it_says_why() -> None:
     found = background_cost(request(), [disturbed(step) for step in pairs(0.5, 0.5, 0.5)])
     assert found is not None
-    assert found.detail.startswith("the cost of nightly is not known: steps/7: ")
+    assert found.detail.startswith("the cost of nightly is not known: step 7: ")
     assert "90" in found.detail
 
 

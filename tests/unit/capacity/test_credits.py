@@ -169,7 +169,7 @@ def test_void_steps_are_named_where_credits_are_judged_apart(light: float) -> No
     void = step(8, 0).model_copy(update={"void": "its clients came too late", "source": "steps/3"})
     steps = [step(1, 250, **gp2(light)), step(4, 4000, **gp2(3000)), void]
     notes = judge_sustained(steps, ONCE).notes
-    assert notes.count("steps/3 does not count: its clients came too late") == 1
+    assert notes.count("step 3 does not count: its clients came too late") == 1
 
 
 def test_a_burst_without_a_figure_says_why() -> None:

@@ -175,12 +175,10 @@ def test_void_steps_are_told_of_and_not_judged() -> None:
     with_void, without = judge([*LINEAR, void], RULES), judge(LINEAR, RULES)
     assert with_void.notes == (
         *without.notes,
-        "steps/4 does not count: no client ran",
+        "step 4 does not count: no client ran",
     )
     assert with_void.model_copy(update={"notes": without.notes}) == without
-    with pytest.raises(
-        UsageError, match="no steps to judge: steps/4 does not count: no client ran"
-    ):
+    with pytest.raises(UsageError, match="no steps to judge: step 4 does not count: no client ran"):
         judge([void], RULES)
 
 

@@ -158,4 +158,4 @@ def test_the_step_that_is_quoted_is_named() -> None:
     ]
     capacity = judge(finished, RULES)
     quoted = next(text for load in capacity.steps for text in load.explanations)
-    assert quoted.startswith("steps/2: 540 ops/s in the window's first half")
+    assert quoted.startswith("step 2: 540 ops/s in the window's first half")

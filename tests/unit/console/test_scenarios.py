@@ -19,8 +19,8 @@ def test_the_demo_is_two_runs_that_share_the_most_of_it() -> None:
     assert demo.kind == "runs"
     low, high = demo.requests.values()
     assert 2 * low["target"]["volume"]["iops"] == high["target"]["volume"]["iops"]
-    assert demo.about.startswith("Reference experiment R1 scaled to one machine")
-    assert demo.yaml.startswith("# Reference experiment R1")
+    assert demo.about.startswith("The same MariaDB with two settings of provisioned IOPS")
+    assert demo.yaml.startswith("# The same MariaDB")
 
 
 def test_they_are_as_short_as_they_were_written() -> None:

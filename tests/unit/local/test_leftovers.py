@@ -81,6 +81,59 @@ def test_the_folder_of_a_twin_that_runs_stays(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    "description",
+    [b"[]", b"5", b'{"directory": 5}', b'{"directory": "/a\\u0000"}', b"[" * 100_000, b"\xff", b""],
+)
+def test_a_damaged_description_of_a_volume_stops_no_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, description: bytes
+) -> None:
+    monkeypatch.setattr(places, "MEMORY", tmp_path)
+    state = tmp_path / "plimsoll-volume-0-x"
+    state.with_suffix(".lock").touch()
+    state.with_suffix(".json").write_bytes(description)
+    assert places.remove_abandoned() == [state]
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("suffix", [".lock", ".json"])
+def test_a_pipe_that_is_named_like_a_volume_is_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str
+) -> None:
+    monkeypatch.setattr(places, "MEMORY", tmp_path)
+    state = tmp_path / "plimsoll-volume-0-x"
+    state.with_suffix(".lock").touch()
+    state.with_suffix(suffix).unlink(missing_ok=True)
+    os.mkfifo(state.with_suffix(suffix))
+    places.remove_abandoned()  # it would wait for a writer
+
+
+def test_a_folder_that_a_link_names_is_not_removed_with_a_twin(tmp_path: Path) -> None:
+    orphan, others = home(tmp_path, f"{HOME_PREFIX}x"), tmp_path / "others"
+    (others / "databases/a").mkdir(parents=True)
+    (orphan / leftovers.IN_MEMORY).symlink_to(others)
+    assert remove_orphaned_homes(tmp_path) == [orphan]
+    assert not orphan.exists()
+    assert (others / "databases/a").exists()
+
+
+def test_what_another_user_made_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Root may remove it: whoever made it could have root remove anything by its links."""
+    monkeypatch.setattr(places, "MEMORY", tmp_path)
+    made = home(tmp_path, f"{HOME_PREFIX}x"), tmp_path / "plimsoll-volume-0-x.lock"
+    made[1].touch()
+    monkeypatch.setattr(os, "getuid", lambda: made[0].stat().st_uid + 1)
+    assert (remove_orphaned_homes(tmp_path), places.remove_abandoned()) == ([], [])
+    assert all(path.exists() for path in made)
+
+
+def test_a_link_that_is_named_like_a_twin_stays(tmp_path: Path) -> None:
+    others = home(tmp_path, "others")
+    (tmp_path / f"{HOME_PREFIX}x").symlink_to(others)
+    assert remove_orphaned_homes(tmp_path) == []
+    assert (others / "databases/plimsoll-a/data").exists()
+
+
+@pytest.mark.parametrize(
     ("name", "age_s", "lock"),
     [
         (f"{HOME_PREFIX}new", 1, True),

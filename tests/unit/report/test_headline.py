@@ -51,21 +51,24 @@ def test_a_knee_is_a_figure_with_interval_bracket_and_resource() -> None:
     )
     facts = dict(found.facts)
     assert facts["Bracket"] == "passes at 3 clients, fails at 4 clients"
-    assert facts["Edge"].startswith("most windows begin to fail at 3 to ")
-    assert "clients, 90 %" in facts["Edge"]
+    assert facts["Edge"].startswith("most steps fail from a load between 3 and ")
+    assert "clients on (90 % interval" in facts["Edge"]
     assert "4 repetitions" in facts["95 % interval"]
-    assert "update p99 2.58 ms (limit 6.74 ms)" in facts["Latency there"]
+    assert "update p99 2.58 ms (limit 6.74 ms)" in facts["Latency at this load"]
 
 
 def test_the_answer_is_one_sentence_that_goes_on_from_the_figure() -> None:
     """It says no figure twice, and what it costs stands below."""
     found = build_headline(RESULT, usd_per_hour=1.0)
     assert found.brief == (
-        "is the most that this database sustains, with read p99 at 1.84 ms (limit 4.96 ms) and"
-        " update p99 at 2.58 ms (limit 6.74 ms). Storage set the limit."
+        "is the most that this database sustains, with a p99 latency of 1.84 ms for read (limit"
+        " 4.96 ms) and 2.58 ms for update (limit 6.74 ms). Storage set the limit."
     )
     at_least = build_headline(with_steps((1, 2000, 500), (2, 4000, 520))).brief
-    assert "sustains at least, with read p99 at 520 µs (limit 1.00 ms); no load" in at_least
+    assert (
+        "sustains at least, with a p99 latency of 520 µs for read (limit 1.00 ms); no load"
+        in at_least
+    )
     too_much = build_headline(with_steps((2, 2000, 5000), (4, 2100, 9000))).brief
     assert too_much.startswith("is more than this database sustains")
     assert "set the limit" not in too_much
@@ -146,7 +149,7 @@ def test_a_lower_bound_is_told_what_is_nearest_to_its_limit() -> None:
     facts = dict(found.facts)
     assert facts["Nearest to its limit"] == "CPU, 62 % (step 2)"
     assert facts["Remedy"] == "a larger class"
-    assert facts["Second"] == "redo log, 30 %; remedy: more"
+    assert facts["Next limit"] == "redo log, 30 %; remedy: more"
 
 
 def test_a_limit_that_cannot_be_told_is_said_so_where_one_was_reached() -> None:

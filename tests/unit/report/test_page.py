@@ -13,7 +13,7 @@ from plimsoll.report.charts.chart import Bars, Label, Line, Panel, Point
 from plimsoll.report.charts.curve import draw_curve, limit_labels
 from plimsoll.report.charts.rows import collect_curve
 from plimsoll.report.charts.timeline import draw_timeline
-from plimsoll.report.page import content_security_policy, render_run
+from plimsoll.report.page import content_security_policy, render_run, whole
 from tests.support.synthetic_run import synthetic_run
 
 RESULT, SECONDS = synthetic_run()
@@ -186,7 +186,7 @@ def test_the_caption_names_only_what_is_drawn(drawn: str) -> None:
             RESULT.model_copy(update={"capacity": RESULT.capacity.model_copy(update=none)}), EMPTY
         )
     )
-    for told in ("Ringed", "Upright line", "Level line: the answer", "Shaded: the bracket"):
+    for told in ("Ringed", "Vertical line", "Horizontal line: the answer", "Shaded: the bracket"):
         assert told not in page
         assert told in without_scripts(drawn)
 
@@ -242,3 +242,9 @@ def test_a_page_links_to_dashboards_by_their_own_names() -> None:
         'href="https://grafana.example/d/a?var-run=x&amp;from=1&amp;to=2" rel="noopener noreferrer"'
     )
     assert f"<a {shown}>On the dashboard in Grafana</a>" in page
+
+
+def test_no_line_breaks_between_a_figure_and_its_unit() -> None:
+    gap = "\N{NO-BREAK SPACE}"
+    assert whole("1.84 ms at 4,000 IOPS for 3 s") == f"1.84{gap}ms at 4,000{gap}IOPS for 3{gap}s"
+    assert whole("the 95 % interval of 3 steps") == f"the 95{gap}% interval of 3 steps"

@@ -2,6 +2,7 @@
 
 import pytest
 
+from plimsoll import words
 from plimsoll.capacity.judge import judge
 from plimsoll.model.judging.capacity import Capacity, JudgedStep, Rules
 from plimsoll.model.judging.steps import CLOSING, Step
@@ -86,3 +87,13 @@ def test_a_row_says_what_became_of_its_load_by_one_name(
     judged = load(**changes)
     assert judged.outcome == outcome
     assert tables.describe_judgement(judged) == told
+
+
+def test_a_column_of_figures_is_aligned_to_the_right_and_one_of_words_to_the_left() -> None:
+    rows: tuple[tuple[str, ...], ...] = (
+        ("carries", "746", "~1,450 (1,149 to 2,687)", "db.t4g.large", "2026-03-05 02:30"),
+    )
+    rows += (("may carry", words.NOTHING, "≥ 2,000", "db.t3.large", "2026-03-06 02:30"),)
+    cells = tuple(tuple(map(tables.ReportCell, row)) for row in rows)
+    table = tables.ReportTable(("",) * 5, cells)
+    assert table.in_words == (True, False, False, True, True)

@@ -102,7 +102,7 @@ def test_a_pass_without_all_of_its_clients_is_left_out_and_told() -> None:
     assert load.loads[0].records_per_second == (400.0, None)
     assert load.loads[0].unfinished == 0
     assert load.sentence.endswith(
-        "; 6 connections: 1 of 2 passes left out (steps/4: 1 of 2 clients returned results)"
+        "; 6 connections: 1 of 2 passes left out (step 4: 1 of 2 clients returned results)"
     )
 
 

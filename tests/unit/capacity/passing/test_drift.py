@@ -116,7 +116,7 @@ def test_a_search_that_a_change_made_long_has_two_probes_left_to_see_it() -> Non
 def test_without_sentinels_a_trend_is_told_and_changes_nothing() -> None:
     """The answer's load is the lightest: there is no other to compare it with."""
     single = StepsSearch(clients=(8,))
-    capacity = run(single, queue(), World(drift=-0.05), 0).capacity
+    capacity = run(single, queue(), World(drift=-0.02), 0).capacity
     found = drift_of(capacity)
     assert (found.found, found.sentinels, found.change_share) == (False, 0, None)
     assert found.trend_p is not None

@@ -94,6 +94,108 @@ def test_a_case_that_is_refused_names_its_cure(name: str, message: str) -> None:
     assert refusal_of(CASES / name).startswith(f"{name}: {message}")
 
 
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        (
+            "pgbench-aborted-with-path.txt",
+            "not a whole run: /usr/lib/postgresql/15/bin/pgbench: er",
+        ),
+        ("pgbench-ended-early.txt", "not a whole run: it ended after 3 of 10 s, as clients were"),
+        (
+            "pgbench-killed-before.txt",
+            "its progress lines end at 10 s and begin again: remove them",
+        ),
+        ("sysbench-killed-before.txt", "txt output 1: no 'transactions' line: not a database test"),
+        (
+            "sysbench-checkpoints.txt",
+            "checkpoint reports: sysbench counts from 0 after each of the",
+        ),
+        ("sysbench-forced-shutdown.txt", "not a whole run: FATAL: The --time limit has expired"),
+        ("sysbench-fatal-of-gitlab.txt", "not a whole run: FATAL: `thread_run' function failed"),
+        ("ycsb-cut.txt", "its sections have 5000 operations, and 10000 were run"),
+        ("ycsb-all-failed.txt", "no operation succeeded: it has [...-FAILED] sections alone"),
+    ],
+)
+def test_a_part_of_a_run_is_no_step(name: str, message: str) -> None:
+    assert message in refusal_of(CASES / name)
+
+
+@pytest.mark.parametrize(
+    ("name", "load", "figure"),
+    [
+        ("pgbench-of-github.txt", 4, 2000),
+        ("pgbench-of-ansible.txt", 4, 2000),
+        ("sysbench-prepare-run-cleanup.txt", 8, 100),
+        ("mysql-client.txt", 1, 700.5),
+    ],
+)
+def test_what_stands_around_a_report_is_left_out(name: str, load: int, figure: float) -> None:
+    (step,) = steps_of(CASES / name)
+    assert (step.connections or step.clients, step.throughput_ops_per_second) == (load, figure)
+
+
+@pytest.mark.parametrize("name", ["titled-and-appended.csv", "lines-of-json.json"])
+def test_tables_that_were_appended_are_one(name: str) -> None:
+    steps = steps_of(CASES / name)
+    assert [step.throughput_ops_per_second for step in steps] == [700, 1300]
+    assert [step.latency_us["read"]["p99"] for step in steps] == [830, 1190]
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("units-in-header.csv", "'(ms)' is not part of a name: latencies are microseconds"),
+        ("points-for-thousands.csv", "'1.300': is this a decimal point, or does it separate thous"),
+        ("shares-in-percent.csv", "the share columns add up to 100: each is a share of the opera"),
+    ],
+)
+def test_a_table_that_could_be_misread_is_refused(name: str, message: str) -> None:
+    assert message in refusal_of(CASES / name)
+
+
+@pytest.mark.parametrize(
+    ("cell", "cure"),
+    [
+        ("n/a", "leave it empty"),
+        ("-", "leave it empty"),
+        ("NULL", "leave it empty"),
+        ("#DIV/0!", "leave it empty"),
+        ("45%", "write 45 % as 0.45"),
+        ("1'300", "write 1,300 as 1300"),
+        ("1 300", "write 1,300 as 1300"),
+        ("830us", "leave the unit out; latencies are microseconds"),
+    ],
+)
+def test_a_cell_that_is_no_number_is_told_how_to_be_written(cell: str, cure: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        read_csv(f"{HEADER}\n1,700,{cell}\n", "a.csv", "mean")
+    assert str(caught.value).endswith(f"not a number: {cure}")
+
+
+@pytest.mark.parametrize(("column", "meant"), [("threads", "connections"), ("tps", "throughput")])
+def test_a_column_that_another_program_names_otherwise_has_a_hint(column: str, meant: str) -> None:
+    with pytest.raises(UsageError, match=f"did you mean '{meant}"):
+        read_csv(f"{HEADER},{column}\n1,700,830,9\n", "a.csv", "mean")
+
+
+def test_a_cell_of_a_column_without_a_name_is_refused() -> None:
+    with pytest.raises(UsageError, match="a cell of a column without a name"):
+        read_csv(f",{HEADER}\n0,1,700,830\n", "a.csv", "mean")
+
+
+@pytest.mark.parametrize(
+    ("raw", "what"),
+    [
+        (b"\x1f\x8b\x08\0", "a file of gzip: unpack it with gunzip"),
+        (b"PK\x03\x04\x14", "a zip archive or a spreadsheet: unpack it, or save the table as CSV"),
+        (b"\0\0\0", "is no text: it has bytes of 0"),
+    ],
+)
+def test_a_file_that_is_no_text_is_named(raw: bytes, what: str, tmp_path: Path) -> None:
+    assert what in refusal_of(written(tmp_path, raw))
+
+
 # --- separators and decimal commas ---
 
 
@@ -165,8 +267,13 @@ def test_commas_between_thousands_are_never_taken_for_ends_of_numbers(
     name: str, old: str, new: str
 ) -> None:
     assert old in text_of(name)
-    with pytest.raises(UsageError):
+    with pytest.raises(UsageError, match=r"without commas between thousands|not a number|again"):
         reading_of(text_of(name).replace(old, new), name)
+
+
+def test_a_throughput_that_its_own_operations_deny_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"is 500, but operations / window_s is 10: leave out"):
+        read_csv(f"{HEADER},operations,window_s\n1,500,830,100,10\n", "a.csv", "mean")
 
 
 # --- what copying and logging add ---
@@ -180,6 +287,16 @@ def test_commas_between_thousands_are_never_taken_for_ends_of_numbers(
         "[2026-11-27 10:00:00] ",
         "2026-11-27 10:00:00,123 INFO ",
         "Nov 27 10:00:00 db-1 bench[123]: ",
+        "Nov 27 10:00:00 db-1 bench: ",
+        "Nov 27 10:00:00 ",
+        "Fri 2026-11-27 10:00:00 UTC db-1 bench.service[123]: ",
+        "bench\tRun it\t2026-11-27T10:00:00.1234567Z ",
+        "2026-11-27T10:00:00.123456Z 01O ",
+        "2026-11-27 10:00:00,123 - bench - INFO - ",
+        "27.11.2026 10:00:00 ",
+        "bench.log:12:",
+        "#12 0.345 ",
+        "+",
         "bench-1  | ",
         "bench-1  | 2026-11-27T10:00:00Z ",
         "[10:00:00] ",
@@ -206,11 +323,29 @@ def test_colors_of_a_terminal_change_nothing(tmp_path: Path) -> None:
     assert step == read("sysbench-1.0.txt").step.model_copy(update={"source": "a.txt"})
 
 
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-8-sig"])
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-8-sig"])
 def test_what_powershell_writes_is_read(encoding: str, tmp_path: Path) -> None:
     raw = text_of("pgbench-15.txt").replace("\n", "\r\n").encode(encoding)
     (step,) = steps_of(written(tmp_path, raw))
     assert step.throughput_ops_per_second == 2000.5
+
+
+def test_a_letter_of_another_encoding_hides_no_report(tmp_path: Path) -> None:
+    raw = "Banc d'essai terminé\n".encode("latin-1") + text_of("pgbench-15.txt").encode()
+    (step,) = steps_of(written(tmp_path, raw))
+    assert step.throughput_ops_per_second == 2000.5
+
+
+def test_a_prefix_has_to_stand_before_two_lines_of_a_report() -> None:
+    text = text_of("pgbench-15.txt")
+    assert reading_of(text + "last week: tps = 900.0 (without it)\n", "a.txt") == reading_of(
+        text, "a.txt"
+    )
+
+
+def test_json_outputs_of_a_loop_in_one_file_are_read_apart(tmp_path: Path) -> None:
+    steps = steps_of(written(tmp_path, 2 * text_of("k6-summary-export.json")))
+    assert [step.source for step in steps] == ["a.txt output 1", "a.txt output 2"]
 
 
 def test_outputs_of_a_loop_in_one_file_are_a_load_line(tmp_path: Path) -> None:
@@ -265,6 +400,7 @@ ABORTED = [
         "not a whole run: site.ycsb.DBException",
     ),
     ("go-ycsb-plain.txt", "Run finished", "Got signal [interrupt]\nRun finished", "Got signal"),
+    ("wrk2.txt", "Running 30s", "Running 5m", "not a whole run: it ended after 30 of 300 s"),
     ("wrk2.txt", "connect 0", "connect 90", "90 of 100 connections could not be made"),
     ("latte-0.29.json", '"elapsed_time_s": 60.0', '"elapsed_time_s": 12.0', "after 12 of 60 s"),
 ]  # fmt: skip
@@ -320,6 +456,20 @@ def test_an_output_without_its_report_is_named(text: str, message: str, tmp_path
 
 
 UNREAD = {
+    "HammerDB ": ">>>>> PROC: NEWORD\nCALLS: 100  MIN: 1.2ms AVG: 3.4ms\n",
+    "cassandra-stress ": "type       total ops,    op/s,    pk/s\ntotal,  10000,   10000,   9\n",
+    "NoSQLBench ": "t,count,max,mean,min,stddev,p50,p75,p95\n1,2,3,4,5,6,7,8,9\n",
+    "mysqlslap ": "innodb,mixed,0.135,0.130,0.140,10,100\n",
+    "fio  ": "3;fio-3.33;job;0;0;100;200;300\n",
+    "JMeter  ": "1700000000000,12,read,200,OK,Thread Group 1-1,text,true\n",
+    "oha": "Summary:\n  Success rate:\t100.00%\n\nResponse time histogram:\n  0.001 sec [1] |\n",
+    "hey": "Summary:\n  Total:\t10.0 secs\n\nResponse time histogram:\n  0.001 [1]\t|\n",
+    "vegeta": '{"latencies":{"total":1,"mean":2},"requests":100,"throughput":9.9}',
+    "Locust ": "Timestamp,User Count,Type,Name,Requests/s\n170,10,GET,/,10\n",
+    "go-tpc": "[Current] NEW_ORDER - Takes(s): 9.9, Count: 100, TPM: 100.0\n",
+    "tpcc-mysql": "  10, trx: 2000, 95%: 12.3, 99%: 20.1, max_rt: 30.4, 1999|100.0\n",
+    "autocannon": "Running 10s test @ http://localhost:3000\n10 connections\n",
+    "Gatling": "RUN\tsim\tx\t1700000000000\t \t3.9.0\n",
     "HammerDB": "Vuser 1:4 Active Virtual Users configured\nVuser 1:TEST RESULT : System achieved"
     " 7204 NOPM from 16611 MySQL TPM\n",
     "benchbase": "[INFO ] 2026-11-27 10:00:00,000 [main]  com.oltpbenchmark.DBWorkload main - ",
@@ -355,6 +505,17 @@ def test_no_output_that_is_read_is_taken_for_another(name: str, tmp_path: Path) 
             steps_of(path)
         except UsageError as error:
             assert "Give --" in str(error) or "give --" in str(error)  # noqa: PT017 - its load
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "0 1 failed 0 1700000000 12345\n0 2 2513 0 1700000000 12349\n",
+        "1700000000 5815 27552565 177846919143 1078 60103\n",
+    ],
+)
+def test_logs_of_pgbench_are_named(text: str, tmp_path: Path) -> None:
+    assert "that is a file of pgbench -l" in refusal_of(written(tmp_path, text))
 
 
 def test_unknown_columns_are_those_of_tables_alone(tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ from plimsoll.report.experiment.page import (
     render_experiment,
 )
 from plimsoll.report.experiment.summary import CellRun
+from plimsoll.report.page import whole
 from plimsoll.requests.cells import expand_cells
 from tests.support.synthetic_run import synthetic_run
 
@@ -295,7 +296,11 @@ def test_a_cell_without_an_answer_says_why() -> None:
 def test_the_page_and_its_tables_hold_every_cell() -> None:
     result = result_of(WHOLE)
     page = render_experiment(result)
-    for told in ("What to buy", "high or mid: they differ by too little to matter", result.answer):
+    for told in (
+        "What to buy",
+        "high or mid: they differ by too little to matter",
+        whole(result.answer),
+    ):
         assert told in page
     table = matrix_table(result)
     assert table.columns[1:] == ("low", "mid", "high", "which")
