@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from plimsoll.aws import clients
-from plimsoll.aws.run_records import now
+from plimsoll.aws.run_records import now, records_of
 from plimsoll.cli.experiment import ExperimentProgress
 from plimsoll.errors import (
     ExperimentNotFoundError,
@@ -133,9 +133,9 @@ def test_runs_on_fresh_targets_are_planned_in_rounds_and_each_is_recorded(
 ) -> None:
     asked = experiment(repeat={"fresh": 2}, batch_size=None)
     started = submit_experiment(place, asked)
-    (planned,) = plan_experiment(place, started)["batches"]  # type: ignore[misc]
-    assert planned == list(draw_order(asked.experiment, 11))
-    assert [index % 2 for index in planned] == [0] * 5 + [1] * 5
+    drawn = list(draw_order(asked.experiment, 11))
+    assert plan_experiment(place, started)["batches"] == [drawn]
+    assert [index % 2 for index in drawn] == [0] * 5 + [1] * 5
     assert open_experiments(place).get("dba", started).cells == 10
     run_id = submit_cell(place, started, 3)["run_id"]
     assert records_of(place).get(str(run_id)).name == "s1-r2"
