@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from plimsoll.aws import clients
-from plimsoll.aws.run_records import now
+from plimsoll.aws.run_records import now, records_of
 from plimsoll.cli.experiment import ExperimentProgress
 from plimsoll.errors import (
     ExperimentNotFoundError,
@@ -30,7 +30,7 @@ from plimsoll.experiments.records import (
 from plimsoll.experiments.workflow_states import plan_experiment, settle_cells, submit_cell
 from plimsoll.model.deployment.deployment import Team
 from plimsoll.model.judging.capacity import Bound
-from plimsoll.model.request.experiment import shuffle_cells
+from plimsoll.model.request.experiment import draw_order, shuffle_cells
 from plimsoll.model.run.experiment_record import ExperimentResult
 from plimsoll.model.run.run_record import RunFigures, RunState
 from plimsoll.requests.cells import CheckedExperiment, validate_experiment
@@ -126,6 +126,20 @@ def test_the_plan_is_the_seeds_order_in_batches(place: EverySetting, started: st
     }
     assert open_experiments(place).get("dba", started).state is RunState.RUNNING
     assert plan_experiment(place, started) == planned  # a repeated call changes nothing
+
+
+def test_runs_on_fresh_targets_are_planned_in_rounds_and_each_is_recorded(
+    place: EverySetting,
+) -> None:
+    asked = experiment(repeat={"fresh": 2}, batch_size=None)
+    started = submit_experiment(place, asked)
+    drawn = list(draw_order(asked.experiment, 11))
+    assert plan_experiment(place, started)["batches"] == [drawn]
+    assert [index % 2 for index in drawn] == [0] * 5 + [1] * 5
+    assert open_experiments(place).get("dba", started).cells == 10
+    run_id = submit_cell(place, started, 3)["run_id"]
+    assert records_of(place).get(str(run_id)).name == "s1-r2"
+    assert len(get_experiment(place, "dba", started).cells) == 10
 
 
 def test_no_more_cells_go_at_once_than_the_team_may_have_runs(place: EverySetting) -> None:

@@ -21,13 +21,20 @@ SEEDS = range(39_000, 41_000)  # 93 % is then 4 standard errors below 95 %
 SCATTER = [(0.0, 0.05), (0.02, 0.05), (0.05, 0.02)]  # between targets, within a run
 
 
-@pytest.mark.parametrize("n", [3, 5, 10])
+@pytest.mark.parametrize("n", [3, 5, pytest.param(10, marks=pytest.mark.whole)])
 @pytest.mark.parametrize(("between", "within"), SCATTER)
 def test_93_in_100_prediction_intervals_hold_the_next_fresh_run(
     n: int, between: float, within: float
 ) -> None:
     """The stated 95 are kept, though a figure is the lower end of an interval, and not normal."""
     assert cover_next(n, between, within, SEEDS, draw_figure) >= 0.93
+
+
+@pytest.mark.parametrize("n", [3, 5, 10])
+@pytest.mark.parametrize(("between", "within"), SCATTER)
+def test_so_they_do_with_means_as_figures_and_not_much_more(
+    n: int, between: float, within: float
+) -> None:
     assert 0.93 <= cover_next(n, between, within, SEEDS, draw_mean) <= 0.97
 
 
@@ -42,7 +49,7 @@ def test_a_runs_own_interval_does_not_hold_the_next_where_targets_differ() -> No
 
 @pytest.mark.parametrize("strategy", ["ramp", "rate"])
 def test_so_they_do_with_whole_searches(strategy: str) -> None:
-    found = search_fresh(strategy, queue(), 0.03, 0.05, range(39_000, 39_150))
+    found = search_fresh(strategy, queue(), 0.03, 0.05, range(39_000, 39_100))
     held, stated = cover_next_search(3, found, 2_000, 39)
     assert stated == 1
     assert held >= 0.93
