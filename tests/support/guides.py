@@ -52,9 +52,9 @@ HERE = {
 }  # fmt: skip
 QUICK = {"capacity", "reading-a-report"}  # the others are for `make test-all`
 # guides whose commands tests/local/service/test_guides.py runs
-AT_SERVICE = {"checks"}
+AT_SERVICE = {"checks", "service-for-teams"}
 # guides of which only the options of each command are tested
-NOT_RUN = {"buying-iops", "ci", "experiments", "service-for-teams"}
+NOT_RUN = {"buying-iops", "ci", "experiments"}
 # verbs with a process of their own, which stays: the tests that run them
 ELSEWHERE = {
     "canary": "tests/local/service/test_canary_verb.py",
