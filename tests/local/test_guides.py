@@ -158,6 +158,14 @@ class Stage:
         Path("scenarios").mkdir()
         shutil.copy(ROOT / "scenarios/size-demo.yaml", "scenarios")
 
+    def ci(self) -> None:
+        self.capacity()
+        Path("pgbench-8.txt").write_text(with_clients(8))
+        self.mysql_databases("db.example/scratch")
+        package.prepare(self.scene.databases["db.example/scratch"], workload="ycsb-b", records=300)
+        write_result(Path("ci"), *synthetic_run())
+        Path("ci/result.json").rename("ci/baseline.json")
+
     def experiments(self) -> None:
         Path("small.yaml").write_text(blocks(DOCS / "experiments.md", "yaml")[0])
         shutil.copytree(ROOT / "reference", "reference")
