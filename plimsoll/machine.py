@@ -119,9 +119,7 @@ class _Processes:
         kernel: set[int] = set()
         for pid in sorted(pids):
             try:
-                # unbuffered bytes: each second of a run reads every process of this machine
-                with open(f"{_PROC}/{pid}/stat", "rb", buffering=0) as stat:  # noqa: PTH123
-                    fields = stat.read().rpartition(b")")[2].split()
+                fields = _read_status(pid)
             except OSError:  # the process has ended
                 continue
             ticks[pid] = sum(map(int, fields[_TIMES]))
@@ -172,6 +170,15 @@ def _read_pids() -> set[int]:
             return {int(entry.name) for entry in entries if entry.name.isdigit()}
     except OSError:
         return set()
+
+
+def _read_status(pid: int) -> list[bytes]:
+    """Return the fields of a process's `stat` after its name.
+
+    By unbuffered bytes, since each second of a run reads every process of the machine.
+    """
+    with open(f"{_PROC}/{pid}/stat", "rb", buffering=0) as stat:  # noqa: PTH123
+        return stat.read().rpartition(b")")[2].split()
 
 
 def _read_machine_ticks() -> list[int]:
@@ -333,7 +340,7 @@ def measure_load(run: Collection[int], over_s: float = LOOK_S) -> MachineLoad | 
 def find_parent(pid: int) -> int | None:
     """Return the process that started a process; None if it has ended."""
     try:
-        fields = (_PROC / f"{pid}/stat").read_text().rpartition(")")[2].split()
+        fields = _read_status(pid)
     except OSError:
         return None
     return int(fields[_PARENT])
@@ -399,6 +406,18 @@ def watch_clock(tell: Callable[[str], None]) -> Iterator[None]:
         thread.join()
 
 
+_READ_AT_ONCE_S = 0.1  # longest time between two reads of the clocks that are compared
+
+
 def _read_ahead_s() -> float:
-    """Return by how much the calendar is ahead of the monotonic clock, in seconds."""
-    return time.time() - time.monotonic()
+    """Return by how much the calendar is ahead of the monotonic clock, in seconds.
+
+    On a busy machine the process may stand still between the reads, which would look like a clock
+    that was set: they are repeated until they were made at once.
+    """
+    while True:
+        before_s = time.monotonic()
+        calendar_s = time.time()
+        after_s = time.monotonic()
+        if after_s - before_s < _READ_AT_ONCE_S:
+            return calendar_s - after_s

@@ -5,19 +5,39 @@ import resource
 import shutil
 
 _MIB = 2**20
-_NO_THREAD = "can't start new thread"  # of Python's RuntimeError
+_LEAST_MEMORY_BYTES = 512 * _MIB  # with less, numpy's library may end the process by itself
+# of Python's RuntimeError, and of the engine's panic
+_NO_THREAD = ("can't start new thread", "failed to spawn thread")
+_NO_LIBRARY = "failed to map segment from shared object"  # of an ImportError
 
 
 def is_limit_reached(error: BaseException) -> bool:
     """Return whether an error that is no OSError says that the system gave no more."""
-    return isinstance(error, MemoryError) or _NO_THREAD in str(error)
+    return _lacks_memory(error) or _lacks_thread(error)
+
+
+def _lacks_memory(error: BaseException) -> bool:
+    return isinstance(error, MemoryError) or _NO_LIBRARY in str(error)
+
+
+def _lacks_thread(error: BaseException) -> bool:
+    return any(text in str(error) for text in _NO_THREAD)
+
+
+def warn_of_little_memory() -> str | None:
+    """Name a limit on this process's memory under which a command may end without a word."""
+    most, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if most == resource.RLIM_INFINITY or most >= _LEAST_MEMORY_BYTES:
+        return None
+    limit = _name_limit(resource.RLIMIT_AS, "a process", "-v", _MIB, "MiB of memory")
+    return f"little memory{limit}; some commands need {_LEAST_MEMORY_BYTES // _MIB}"
 
 
 def describe_system_error(error: BaseException) -> str:
     """Describe an error of the system, with the limit of this process that may be its cause."""
-    if isinstance(error, MemoryError):
+    if _lacks_memory(error):
         error = OSError(errno.ENOMEM, "out of memory")
-    elif _NO_THREAD in str(error):
+    elif _lacks_thread(error):
         error = OSError(errno.EAGAIN, "no further thread can be started")
     elif isinstance(error, shutil.Error) and isinstance(error.args[0], list):
         return "; ".join(dict.fromkeys(str(why) for *_, why in error.args[0]))

@@ -12,7 +12,10 @@ from datetime import datetime
 from typing import Any
 
 # What the 95 % interval beside a figure covers
-INTERVAL_COVERS = "repetitions in this run on this target, not other days or restarts"
+INTERVAL_COVERS = (
+    "it covers repetitions on this one target;"
+    " what a restart or another target changes is not in it"
+)
 NOTHING = "–"  # noqa: RUF001 - the typographic dash of an empty cell
 
 ENGINES = {

@@ -100,7 +100,7 @@ class EncryptionPart(Construct):
         # docs.aws.amazon.com/AmazonCloudWatch/latest/logs/encrypt-log-data-kms.html
         key.add_to_resource_policy(
             iam.PolicyStatement(
-                principals=[iam.ServicePrincipal(f"logs.{stack.region}.amazonaws.com")],
+                principals=[iam.ServicePrincipal(f"logs.{stack.region}.{stack.url_suffix}")],
                 actions=list(USES),
                 resources=["*"],
                 conditions={

@@ -3,9 +3,8 @@
 The run's record and its files are authoritative; events only save others from polling them.
 """
 
-import sys
-
 from plimsoll.aws import clients
+from plimsoll.aws.function_log import log_line
 from plimsoll.model.deployment.events import SOURCE, Event
 
 
@@ -29,6 +28,8 @@ def put_event(bus: str, event: Event) -> None:
         )
         problem = answer["Entries"][0].get("ErrorMessage") if answer["FailedEntryCount"] else None
     except Exception as error:  # noqa: BLE001 - see above
-        problem = repr(error)
+        problem = type(error).__name__
     if problem:
-        print(f"the event {event.detail_type} was not sent: {problem}", file=sys.stderr, flush=True)
+        about = getattr(event, "run_id", None)
+        said = f"the event {event.detail_type} was not sent"
+        log_line("ERROR", said, correlation_id=about, problem=problem)

@@ -1,6 +1,5 @@
 """Items of DynamoDB: reads them into models, writes models, and changes attributes."""
 
-import json
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from decimal import Decimal
@@ -10,6 +9,7 @@ from boto3.dynamodb.types import TypeDeserializer, TypeSerializer
 from pydantic import ValidationError
 
 from plimsoll.aws import clients
+from plimsoll.aws.function_log import log_line
 from plimsoll.errors import UnreadableRecordError
 from plimsoll.model.base import Model
 from plimsoll.model.run.run_record import RunState
@@ -46,7 +46,7 @@ def read_item(what: str, read: Callable[[], Read]) -> Read:
 
 def log_unreadable(error: UnreadableRecordError) -> None:
     """Log an item that is left out, so that the others are not."""
-    print(json.dumps({"unreadable": str(error)}), flush=True)
+    log_line("ERROR", "an item is left out", unreadable=str(error))
 
 
 def read_all_readable(readers: Iterable[Callable[[], Read]]) -> tuple[list[Read], int]:

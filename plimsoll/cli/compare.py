@@ -100,6 +100,8 @@ def _print_comparison(comparison: Comparison, decision: Matrix | None) -> None:
     from plimsoll.report.comparing.fresh_targets import fresh_table
 
     print_report_table(compare_page.runs_table(comparison))
+    if any(line.interval is not None for line in comparison.runs):
+        click.echo(f"95 % interval: {words.INTERVAL_COVERS}.")
     if (fresh := fresh_table(comparison.fresh)) is not None:
         click.echo("\nOver fresh targets")
         print_report_table(fresh)

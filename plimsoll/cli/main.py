@@ -11,7 +11,11 @@ import click
 
 from plimsoll import __version__, words
 from plimsoll.errors import OptionError, PlimsollError
-from plimsoll.process_limits import describe_system_error, is_limit_reached
+from plimsoll.process_limits import (
+    describe_system_error,
+    is_limit_reached,
+    warn_of_little_memory,
+)
 
 # group of verbs -> verb -> (module:attribute, its line in `plimsoll --help`)
 GROUPS: dict[str, dict[str, tuple[str, str]]] = {
@@ -138,6 +142,8 @@ def cli() -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command and exit with its code; every known error is one line on standard error."""
+    if warning := warn_of_little_memory():
+        click.echo(f"plimsoll: {warning}", err=True)
     try:
         code = cli.main(
             args=arguments,
@@ -167,7 +173,7 @@ def main(arguments: list[str] | None = None) -> None:
         place = f"{words.escape_controls(str(error.filename))}: " if error.filename else ""
         click.echo(f"plimsoll: {place}{describe_system_error(error)}", err=True)
         sys.exit(1)
-    except (MemoryError, RuntimeError) as error:
+    except BaseException as error:  # a panic of the engine is no Exception
         if not is_limit_reached(error):
             raise
         click.echo(f"plimsoll: {describe_system_error(error)}", err=True)

@@ -207,6 +207,16 @@ _CQL_ANSWERS = range(0x81, 0x87)  # first byte of an answer: 0x80 + protocol ver
 _GREETING_BYTES = 5  # of MySQL: length, number, protocol version or error
 _GREETING_KINDS = (0x0A, 0xFF)
 _SPEAKS_WITHIN_S = 0.5
+_HTTP_REQUEST = b"GET / HTTP/1.0\r\n\r\n"
+# How those that are often at a wrong port begin: unasked, or answering to a request of HTTP
+_STRANGERS = {
+    b"HTTP/": "a server of HTTP",
+    b"SSH-": "a server of SSH",
+    b"220 ": "a server of mail or FTP",
+    b"220-": "a server of mail or FTP",
+    b"-ERR": "Redis or the like",
+    b"\x15\x03": "a server that speaks TLS from its first byte, as of HTTPS",
+}
 _SCHEMES: dict[str, Protocol] = {
     "MySQL or MariaDB": "mysql",
     "PostgreSQL": "postgres",
@@ -221,11 +231,11 @@ class OtherServerError(Exception):
 def describe_other_server(target: EngineTarget) -> str | None:
     """Recognize a server of another protocol by its first bytes: `this is PostgreSQL: ...`.
 
-    It asks on connections of its own, and takes two seconds at most.
+    It asks on connections of its own, and takes three seconds at most.
 
     Returns:
-        The product, and with which scheme the DSN has to begin; None if nobody answers, the server
-        is not recognized, or is one of the target's protocol.
+        The product, and with which scheme the DSN has to begin, or what is no database; None if
+        nobody answers, the server is not recognized, or is one of the target's protocol.
     """
     said = _hear(target, b"", _GREETING_BYTES)
     if len(said) == _GREETING_BYTES and said[3] == 0 and said[4] in _GREETING_KINDS:
@@ -235,11 +245,19 @@ def describe_other_server(target: EngineTarget) -> str | None:
     elif (_hear(target, _CQL_OPTIONS, 1) or b"\0")[0] in _CQL_ANSWERS:
         product = "Cassandra"
     else:
-        return None
+        return _describe_stranger(said or _hear(target, _HTTP_REQUEST, _GREETING_BYTES))
     if _SCHEMES[product] == target.protocol:
         return None
     scheme = protocol_facts(_SCHEMES[product]).dsn_schemes[0]
     return f"this is {product}: begin the DSN with {scheme}://"
+
+
+def _describe_stranger(said: bytes) -> str | None:
+    """Describe what is no database that a workload runs on; None if it is not recognized."""
+    for begin, what in _STRANGERS.items():
+        if said.startswith(begin):
+            return f"this is {what}, and no database that Plimsoll knows: look at the port"
+    return None
 
 
 def speaks_first(reached: socket.socket, within_s: float) -> bool:

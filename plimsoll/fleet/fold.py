@@ -18,8 +18,12 @@ from plimsoll.fleet.nodes import NodeSums
 from plimsoll.model.engine.answered import LatencySummary, LoadReport, ReadBack, SelfReport
 from plimsoll.model.run.fleet import ClientResult, ServerLook, StepPlan
 from plimsoll.model.run.results import NodeTotals, OperationTotals, SecondTotals
+from plimsoll.model.validation import read_foreign_json
 
 Number = TypeVar("Number", int, float)
+# A client's file without its histograms and seconds: samples of its server take most of 0.5 MiB
+REST_MAX_BYTES = 4 * 2**20
+_WHY_MAX = 500  # characters of a reason, which may repeat a name from the file
 _SECONDS: TypeAdapter[tuple[SecondTotals, ...]] = TypeAdapter(tuple[SecondTotals, ...])
 
 
@@ -116,15 +120,18 @@ class Fold:
         Raises:
             UnreadableFileError: The file is not a client's result.
         """
+        why = f"it has more than {REST_MAX_BYTES} bytes without its histograms and seconds"
         try:
-            self._note(ClientResult.model_validate_json(self._sums.add(file)))
+            rest = self._sums.add(file).encode()
+            if len(rest) <= REST_MAX_BYTES:
+                return self._note(read_foreign_json(ClientResult, rest))
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
             field_name = ".".join(map(str, first["loc"]))
             why = f"{field_name}: {first['msg']}"
-            raise UnreadableFileError(f"{name} is not a client's result: {why}") from None
         except plimsoll_engine.EngineError as error:
-            raise UnreadableFileError(f"{name} is not a client's result: {error}") from None
+            why = str(error)
+        raise UnreadableFileError(f"{name} is not a client's result: {why[:_WHY_MAX]}")
 
     def _note(self, client: ClientResult) -> None:
         report = client.report

@@ -212,10 +212,10 @@ def _plan_search(asked: Asked, found: Found, made: Made) -> PlannedSearch:
     options = asked.options
     operations = [operation.name for operation in found.compiled.engine.operations]
     limits_us = parse_limits_us(options.limits, operations)
-    texts = [options.stop_if] if isinstance(options.stop_if, str) else options.stop_if
-    stop_rules = [StopRule.parse(text, operations) for text in texts]
+    texts = [options.stop_if] if isinstance(options.stop_if, str) else [*options.stop_if]
     if options.strategy == "ramp" and options.max_rate is not None:
-        stop_rules.append(StopRule.of_rate(options.max_rate))
+        texts.append(f"rate > {options.max_rate:.12g}")
+    stop_rules = [StopRule.parse(text, operations) for text in texts]
     request = write_search_request(
         options,
         describe_endpoint(
@@ -223,6 +223,7 @@ def _plan_search(asked: Asked, found: Found, made: Made) -> PlannedSearch:
             asked.target,
             None if options.volume is None else read_volume(options.volume),
             allow_writes=options.allow_writes and found.note is None,
+            stop_if=[text.strip() for text in texts],
         ),
         found,
         asked.workload,
@@ -305,6 +306,11 @@ def plan_requested_search(request: Request, caller: Caller) -> PlannedSearch:
     target, notes = adapt_to_pooler(add_credentials(first))
     workload = read_workload_choice(request.workload)
     found = look(target, workload, request.workload.records, request.workload.parameters)
+    operations = [operation.name for operation in found.compiled.engine.operations]
+    try:
+        stop_rules = [StopRule.parse(text, operations) for text in request.target.stop_if]
+    except OptionError as error:
+        raise UsageError(*error.complaints).within("target") from None
     made = Made()
     if found.note is None and has_own_tables(target, found):
         try:
@@ -322,7 +328,7 @@ def plan_requested_search(request: Request, caller: Caller) -> PlannedSearch:
     else:
         found, made = _make_rows(target, workload, found, caller)
     reached = _open_states(request, request.target, found.compiled)
-    return PlannedSearch(request, target, found, made, reached=reached, notes=notes)
+    return PlannedSearch(request, target, found, made, stop_rules, reached, notes)
 
 
 def _open_states(

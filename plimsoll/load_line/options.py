@@ -8,7 +8,7 @@ the keywords of a function. Then the limits and stop rules that people write: `r
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from types import UnionType
 from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin
 
@@ -162,7 +162,7 @@ class Effort:
 
 USUAL = Effort(1.0, 5.0, 1.5, 0.05, Confirmation())
 QUICK = Effort(1.0, 2.0, 2.0, 0.15, Confirmation(least=3, most=5, precision=0.1))
-RULES = "'p99 > 200ms', 'p99.read > 200ms' (or p50, max), errors, 'errors > 1%'"
+RULES = "'p99 > 200ms', 'p99.read > 200ms' (or p50, max), errors, 'errors > 1%', 'rate > 500'"
 Limit = str | float  # "5ms", or a number of microseconds
 Limits = Mapping[str, Limit] | Limit | None  # the name "" stands for all other operations
 
@@ -476,8 +476,9 @@ def _parse_latency_us(text: str, *path: str) -> float:
     return latency_us
 
 
+_NUMBER = re.compile(r"\d{1,12}(?:\.\d{1,6})?", re.ASCII)
 _SHARE = re.compile(r"(\d{1,3}(?:\.\d{1,6})?) ?%", re.ASCII)
-_RULE = re.compile(r"(p50|p99|max|errors)(?:\.([\w-]{1,64}))?(?: ?> ?(.{1,24}))?")
+_RULE = re.compile(r"(p50|p99|max|errors|rate)(?:\.([\w-]{1,64}))?(?: ?> ?(.{1,24}))?")
 Kind = Literal["p50", "p99", "max", "errors", "rate"]
 
 
@@ -519,6 +520,12 @@ class StopRule:
             return cls(told, operation, "errors", _parse_share(most) if most else 0.0)
         if most is None:
             raise OptionError(Complaint(("stop_if",), f"{text!r} has no limit: {RULES}"))
+        if kind == "rate":
+            if not _NUMBER.fullmatch(most) or not float(most):
+                raise OptionError(
+                    Complaint(("stop_if",), f"{text!r} has no number above 0: {RULES}")
+                )
+            return replace(cls.of_rate(float(most)), operation=operation)
         return cls(told, operation, cast("Kind", kind), _parse_latency_us(most, "stop_if"))
 
     @classmethod

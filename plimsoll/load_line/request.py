@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections.abc import Sequence
 
 from pydantic import ValidationError
 
@@ -57,6 +58,7 @@ def describe_endpoint(
     volume: Volume | None = None,
     *,
     allow_writes: bool = False,
+    stop_if: Sequence[str] = (),
 ) -> EndpointTarget:
     """Describe a database without its credentials.
 
@@ -77,6 +79,7 @@ def describe_endpoint(
         "statement_mode": target.statement_mode,
         "allow_md5": target.allow_md5,
         "allow_writes": allow_writes,
+        "stop_if": stop_if,
         "volume": volume,
     }
     try:

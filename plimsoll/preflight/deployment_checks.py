@@ -16,6 +16,7 @@ from plimsoll.preflight.checks import Check, make_failed, make_passed, make_unkn
 
 API, CLIENT, TEAM, REQUEST, STACK = "API", "version", "team", "request", "stack"
 _MAY_CALL = "execute-api:Invoke on the API, in an account that its deployment lets in (docs/api.md)"
+NEVER_POSSIBLE = 409  # a limit of the team never leaves room
 _STANDING = ("CREATE_COMPLETE", "UPDATE_COMPLETE", "UPDATE_ROLLBACK_COMPLETE")
 
 
@@ -120,7 +121,7 @@ def _check_quotes(service: Service, requests: Sequence[Request]) -> list[Check]:
         try:
             service.quote(request)
         except ServiceError as error:
-            if error.exit_code != 2:
+            if error.exit_code != 2 and error.status != NEVER_POSSIBLE:
                 checks.append(make_unknown(REQUEST, str(error)))
             else:
                 checks.append(

@@ -119,7 +119,8 @@ def _figures(capacity: Capacity | None) -> Iterable[tuple[str, str]]:
         yield "capacity", words.with_bound(words.throughput(figure), capacity.bound) + at
     if (sure := capacity.interval) is not None and figure is not None:
         low, high = sure.low_ops_per_second, sure.high_ops_per_second
-        yield "95 % interval", f"{words.rate(low)} to {words.throughput(high)}"
+        ends = f"{words.rate(low)} to {words.throughput(high)}"
+        yield "95 % interval", f"{ends}; {words.INTERVAL_COVERS}"
 
 
 def _changes(expectations: Iterable[Expectation]) -> Iterable[tuple[str, str]]:

@@ -1,6 +1,5 @@
 """The last resort: deletes and reports target stacks that outlived their time."""
 
-import json
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
@@ -9,6 +8,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from plimsoll.aws import clients
 from plimsoll.aws.event_bus import put_event
+from plimsoll.aws.function_log import log_line
 from plimsoll.errors import PlimsollError
 from plimsoll.model.deployment.events import TargetLeaked
 
@@ -70,14 +70,15 @@ def _try_on_stack(
         act(stack)
     except (BotoCoreError, ClientError, PlimsollError) as error:
         failures.append(f"{stack['StackName']}: {error}")
-        print(json.dumps({"janitor_failed": stack["StackName"], "error": str(error)}))
+        log_line("ERROR", "failed", janitor_failed=stack["StackName"], error=type(error).__name__)
         return False
     return True
 
 
 def _delete_stack(stack: "StackTypeDef") -> None:
     clients.cloudformation().delete_stack(StackName=stack["StackId"])
-    print(json.dumps({"expired_target": stack["StackName"]}))  # an alarm counts these lines
+    # an alarm counts these lines
+    log_line("ERROR", "past its time limit", expired_target=stack["StackName"])
 
 
 def _report(stack: "StackTypeDef", moment: datetime, topic_arn: str, event_bus: str) -> None:

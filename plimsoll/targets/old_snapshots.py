@@ -1,6 +1,5 @@
 """Snapshots of datasets that outlived their time: deletes and reports them as a last resort."""
 
-import json
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import get_args
@@ -9,6 +8,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from plimsoll.aws import clients
 from plimsoll.aws.event_bus import put_event
+from plimsoll.aws.function_log import log_line
 from plimsoll.errors import PlimsollError
 from plimsoll.model.datasets import preparing_run_id
 from plimsoll.model.deployment.events import TargetLeaked
@@ -43,12 +43,13 @@ def sweep_snapshots(topic_arn: str, event_bus: str, *, at: datetime) -> list[str
     for snapshot in list_expired_snapshots(at):
         try:
             request_deletion(snapshot)
-            print(json.dumps({"expired_target": snapshot.name}))  # an alarm counts these lines
+            # an alarm counts these lines
+            log_line("ERROR", "past its time", expired_target=snapshot.name)
             asked.append(snapshot.name)
             _report(snapshot, at, topic_arn, event_bus)
         except (BotoCoreError, ClientError, PlimsollError) as error:
             failures.append(f"{snapshot.name}: {error}")
-            print(json.dumps({"janitor_failed": snapshot.name, "error": str(error)}))
+            log_line("ERROR", "failed", janitor_failed=snapshot.name, error=type(error).__name__)
     if failures:
         raise PlimsollError("; ".join(failures))
     return asked

@@ -6,7 +6,6 @@ The first client also samples the server's state during the window.
 import json
 import os
 import socket
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -18,6 +17,7 @@ from pydantic import Json
 
 import plimsoll_engine
 from plimsoll import words
+from plimsoll.aws.function_log import log_line
 from plimsoll.aws.run_files import REQUEST, claim_path, client_path, files_of, plan_path
 from plimsoll.aws.run_records import now, records_of
 from plimsoll.databases.reading_back import add_read_back
@@ -390,4 +390,11 @@ def _publish_client(result: ClientResult, plan: StepPlan) -> None:
     """
     published = publish_from_environment(client_points(result, plan))
     if published.problem:
-        print(f"metrics: {published.problem}", file=sys.stderr)
+        log_line(
+            "WARNING",
+            "metrics were not sent",
+            correlation_id=result.run_id,
+            step=result.step,
+            client=result.client,
+            problem=published.problem,
+        )

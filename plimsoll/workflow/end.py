@@ -2,7 +2,6 @@
 
 import json
 import os
-import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -116,7 +115,8 @@ def _release_share(settings: TeamSettings, record: RunRecord, cost_usd: str | No
         if limits is not None:
             limits.release(record.run_id, usd=None if cost_usd is None else float(cost_usd))
     except Exception as error:  # noqa: BLE001 - see above
-        print(f"the share of {record.run_id} is not released: {error!r}", file=sys.stderr)
+        said, kind = "its share of the limits is not released", type(error).__name__
+        log_line("ERROR", said, correlation_id=record.run_id, error=kind)
 
 
 def _final_state(
@@ -176,7 +176,9 @@ def _ended_log_line(ended: RunEnded, cost_usd: str | None) -> str:
     """Build the log line from which the deployment's CloudWatch dashboard lists its runs."""
     told = ended.model_dump(mode="json", include=LOGGED)
     cost = None if cost_usd is None else float(cost_usd)
-    return json.dumps({"run_ended": ended.run_id, **told, "usd": cost})
+    return json.dumps(
+        {"run_ended": ended.run_id, "correlation_id": ended.run_id, **told, "usd": cost}
+    )
 
 
 def _keep_series(files: RunFiles, run_id: str) -> None:

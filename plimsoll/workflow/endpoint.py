@@ -67,6 +67,9 @@ def find_endpoint_address(target: EndpointTarget, allowed: Mapping[str, str]) ->
     if target.allow_writes:
         problem = "rows that Plimsoll did not make are changed on one machine alone"
         raise UsageError(Complaint(("target", "allow_writes"), problem, target.allow_writes))
+    if target.stop_if:
+        problem = "only a search from one machine can end at once; leave it out"
+        raise UsageError(Complaint(("target", "stop_if"), problem, target.stop_if[0]))
     if target.secret_arn != allowed[endpoint]:
         path, secret = ("target", "secret_arn"), allowed[endpoint]
         problem = f"{endpoint} has another secret" if target.secret_arn else "is missing"

@@ -1,11 +1,11 @@
 """Ends a step: merges what its clients wrote, and judges the run so far."""
 
-import sys
 import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from plimsoll.aws.function_log import log_line
 from plimsoll.aws.run_files import (
     PRECONDITIONING,
     REQUEST,
@@ -124,7 +124,8 @@ def judge_relay_window(
     try:
         judged, goes_on = _judge(settings, record, files, plan, after, then=step + 1)
     except PlimsollError as error:
-        print(f"step {step} is judged at the end of its relay: {error}", file=sys.stderr)
+        said = "a window is judged at the end of its relay"
+        log_line("WARNING", said, correlation_id=run_id, step=step, problem=str(error))
         goes_on = False
     if not goes_on:
         assert plan.relay is not None  # noqa: S101 - it is a window of one

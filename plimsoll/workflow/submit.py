@@ -320,13 +320,26 @@ def require_allowed(settings: SubmitSettings, request: Request) -> None:
     """Refuse a target that the deployment does not have or does not allow.
 
     Raises:
-        UsageError: The deployment has no targets of this kind, or does not allow load on the
-            endpoint or use of the snapshot.
+        UsageError: The deployment has no targets of this kind or could not reach them, or does not
+            allow load on the endpoint or use of the snapshot.
     """
     settings.require_kind(request.target.kind)
+    if not settings.on_one_machine:
+        _require_known_authorities(request.target)
     require_allowed_snapshot(request.target.snapshot, settings.allowed_snapshots)
     if isinstance(request.target, EndpointTarget):
         find_endpoint_addresses(request, settings.allowed_endpoints)
+
+
+def _require_known_authorities(target: Target) -> None:
+    """Refuse a target on RDS whose certificate nobody could check: each partition has its own."""
+    partition = clients.rds().meta.partition
+    if partition != "aws" and isinstance(target, RdsTarget | AuroraTarget):
+        problem = (
+            f"Plimsoll does not have the certificate authorities of RDS in {partition}, so it could"
+            " not connect"
+        )
+        raise UsageError(Complaint(("target", "kind"), problem, target.kind, ("cassandra",)))
 
 
 def require_allowed_snapshot(snapshot: str | None, allowed: Sequence[str]) -> None:

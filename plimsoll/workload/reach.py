@@ -21,6 +21,11 @@ from plimsoll.workload.tokens import Token, tokenize
 from plimsoll.workload.vocabulary import find_vocabulary
 
 DEPTH_MOST = 40  # nested parentheses
+# Words after ON of an INSERT in another language
+_UPSERTS_OF_OTHERS = {
+    "CONFLICT": "which is PostgreSQL's: write such a statement under `postgres`",
+    "DUPLICATE": "which is MySQL's: write such a statement under `sql`",
+}
 # functions whose FROM is not followed by a table
 _WITH_FROM = {"EXTRACT", "TRIM", "SUBSTRING", "SUBSTR"}
 
@@ -160,6 +165,8 @@ class _Reader(Cursor):
         elif word == "ON" and known.upsert and self.skip(known.upsert):
             self._upsert()
             level.tables = False
+        elif word == "ON" and (other := unquoted_word(self.peek())) in _UPSERTS_OF_OTHERS:
+            raise workload_error(f"has ON {other}, {_UPSERTS_OF_OTHERS[other]}")
         elif word != "ON":
             self._phrase(word, level)
 

@@ -1,9 +1,11 @@
 """Each function as the table of functions says, in its zone, with what it carries."""
 
+import ast
 import json
 from typing import Any
 
-from plimsoll.model.deployment.functions import FUNCTIONS
+from plimsoll.model.deployment.functions import FUNCTIONS, OF_DEPLOYMENT
+from stacks.imports import ROOT, find_module_files, handler_path
 from stacks.packaging import AWS_LAMBDA, find_need
 from tests.infrastructure.template import Template
 from tests.second_opinion.lives import LIVES
@@ -92,3 +94,26 @@ def test_packages_carry_what_the_logins_of_mysql_8_4_need() -> None:
 def test_every_function_is_called_where_permissions_are_simulated() -> None:
     called = [name for names in LIVES.values() for name in names]
     assert sorted(called) == sorted(FUNCTIONS), "tests/second_opinion/lives.py calls each once"
+
+
+# Modules that print lines of JSON in a form of their own; the watchdog is on one machine alone
+WRITES_LINES = {
+    "plimsoll/aws/function_log.py",
+    "plimsoll/fleet/watchdog.py",
+    "plimsoll/metrics/cloudwatch.py",
+    "plimsoll/workflow/deployment_figures.py",
+    "plimsoll/workflow/end.py",
+}
+
+
+def test_functions_log_lines_of_json_alone() -> None:
+    printing = {
+        str(file.relative_to(ROOT))
+        for row in (*FUNCTIONS.values(), *OF_DEPLOYMENT)
+        for file in find_module_files(handler_path(row))
+        for node in ast.walk(ast.parse(file.read_text()))
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id == "print"
+    }
+    assert printing == WRITES_LINES

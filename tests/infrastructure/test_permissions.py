@@ -225,6 +225,12 @@ def test_a_customers_key_encrypts_all_that_is_kept(
         ((logical_id, made),) = template.of_type("AWS::KMS::Key").items()
         key = {"Fn::GetAtt": [logical_id, "Arn"]}
         assert made["Properties"]["EnableKeyRotation"] is True
+        (of_logs,) = [
+            json.dumps(statement["Principal"])
+            for statement in made["Properties"]["KeyPolicy"]["Statement"]
+            if "logs." in json.dumps(statement["Principal"])
+        ]
+        assert "AWS::URLSuffix" in of_logs  # amazonaws.com.cn in China
     named = {
         "AWS::Logs::LogGroup": "KmsKeyId",
         "AWS::SecretsManager::Secret": "KmsKeyId",

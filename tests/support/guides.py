@@ -61,7 +61,7 @@ ELSEWHERE = {
 # exit codes of answers: a verdict without a figure, too, and a load that nothing carries
 CODES = {
     "capacity": {0, 3}, "doctor": {0, 1}, "experiment": {0, 3}, "find": {0, 3}, "gate": {0, 1},
-    "run": {0, 3}, "size": {0, 1, 3, 4}, "submit": {0, 3}, "versus": {0, 3},
+    "run": {0, 3}, "show": {0, 3}, "size": {0, 1, 3, 4}, "submit": {0, 3}, "versus": {0, 3},
 }  # fmt: skip
 OUTPUTS = ROOT / "tests/unit/capacity/readers/outputs"
 BRIEF = "--warm 0 --warmup 0 --duration 1 --max-connections 2 --quick --without-audit undisturbed"

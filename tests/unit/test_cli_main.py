@@ -4,8 +4,9 @@ import errno
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import click
 import pytest
@@ -18,28 +19,43 @@ ROOT = Path(__file__).parents[2]
 COMPLETION = (ROOT / "docs/command-line.md").read_text().partition("\n## Completion\n")[2]
 
 
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", "from plimsoll.cli.main import main; main()", *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [(("--version",), 0), (("--help",), 0), (("no-such-verb",), 2), (("--no-such-option",), 2)],
 )
 def test_exit_code(arguments: tuple[str, ...], code: int) -> None:
-    assert run(*arguments).returncode == code
+    command = [sys.executable, "-c", "from plimsoll.cli.main import main; main()", *arguments]
+    assert subprocess.run(command, capture_output=True, check=False).returncode == code
 
 
-def test_version_names_the_package() -> None:
+class Ran(NamedTuple):
+    """How a command ended."""
+
+    code: object
+    stdout: str
+    stderr: str
+
+
+Run = Callable[..., Ran]
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run the command in this process."""
+
+    def call(*arguments: str) -> Ran:
+        with pytest.raises(SystemExit) as ended:
+            main(list(arguments))
+        return Ran(ended.value.code, *capsys.readouterr())
+
+    return call
+
+
+def test_version_names_the_package(run: Run) -> None:
     assert run("--version").stdout.strip() == f"plimsoll, version {__version__}"
 
 
-def test_an_unknown_verb_is_named_without_a_stack_trace() -> None:
+def test_an_unknown_verb_is_named_without_a_stack_trace(run: Run) -> None:
     result = run("no-such-verb")
     assert "no-such-verb" in result.stderr
     assert "Traceback" not in result.stderr
@@ -54,20 +70,20 @@ def test_an_unknown_verb_is_named_without_a_stack_trace() -> None:
         (("find", "--limt", "5ms"), "'--limit'"),
     ],
 )
-def test_what_was_meant_is_said(arguments: tuple[str, ...], meant: str) -> None:
+def test_what_was_meant_is_said(run: Run, arguments: tuple[str, ...], meant: str) -> None:
     result = run(*arguments)
-    assert result.returncode == 2
+    assert result.code == 2
     assert meant in result.stderr
 
 
-def test_a_run_for_aws_says_both_ways() -> None:
+def test_a_run_for_aws_says_both_ways(run: Run) -> None:
     file = str(ROOT / "scenarios/r1.yaml")
     told = run("run", file).stderr
     assert f"plimsoll submit {file}" in told
     assert f"plimsoll run {file} --local" in told
 
 
-def test_each_verb_is_in_one_group() -> None:
+def test_each_verb_is_in_one_group(run: Run) -> None:
     grouped = [verb for verbs in GROUPS.values() for verb in verbs]
     assert sorted(grouped) == sorted(VERBS)
     told = run("--help").stdout

@@ -82,8 +82,10 @@ def test_no_other_module_needs_an_extra() -> None:
     "arguments",
     [
         ("find", NO_SERVER, "--workload", "ycsb-c"),
-        ("load", "--dsn", NO_SERVER, "--workload", "ycsb-c"),
-        ("prepare", "--dsn", NO_SERVER, "--workload", "ycsb-c"),
+        pytest.param(("load", "--dsn", NO_SERVER, "--workload", "ycsb-c"), marks=pytest.mark.whole),
+        pytest.param(
+            ("prepare", "--dsn", NO_SERVER, "--workload", "ycsb-c"), marks=pytest.mark.whole
+        ),
     ],
 )
 def test_verbs_on_a_database_get_as_far_as_the_database(arguments: tuple[str, ...]) -> None:

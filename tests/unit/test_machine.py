@@ -49,9 +49,13 @@ class FakeTime:
     def __init__(self) -> None:
         self.calendar_s = 1_800_000_000.0
         self.monotonic_s = 100.0
+        self.stands_still_s = 0.0  # once, after the calendar was read
 
     def time(self) -> float:
-        return self.calendar_s
+        read = self.calendar_s
+        self.go(self.stands_still_s)
+        self.stands_still_s = 0.0
+        return read
 
     def monotonic(self) -> float:
         return self.monotonic_s
@@ -257,20 +261,20 @@ def test_all_times_come_from_the_reading_that_was_complete(
     proc: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where processes end all the time, half a second may pass from the first try to the last."""
-    read = Path.read_text
+    read = machine._read_status
 
-    def read_and_go_on(path: Path) -> str:
-        text = read(path)
-        if path == proc / "31/stat" and (proc / "7").exists():
+    def read_and_go_on(pid: int) -> list[bytes]:
+        fields = read(pid)
+        if pid == 31 and (proc / "7").exists():
             (proc / "7/stat").unlink()  # it ends, so all are read again
             (proc / "7").rmdir()
             (proc / "stat").write_text("cpu  200 10 50 800 20 1 4 15 90 9\n")
             fake.go(0.5)
-        return text
+        return fields
 
     fake = FakeTime()
     monkeypatch.setattr(machine, "time", fake)
-    monkeypatch.setattr(Path, "read_text", read_and_go_on)
+    monkeypatch.setattr(machine, "_read_status", read_and_go_on)
     seen = cpu_times({10}, servers={30})
     assert seen is not None
     assert (seen.at_s, seen.total) == (100.5, 1100)
@@ -290,17 +294,18 @@ def test_the_time_of_a_process_that_ends_as_all_are_read_is_its_parents(
     proc: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As of a server that answers each connection by a process, when its load ends."""
-    read = Path.read_text
+    read = machine._read_status
 
-    def read_and_end(path: Path) -> str:
-        text = read(path)
-        if path == proc / "30/stat" and (proc / "31").exists():
-            path.write_text(text.replace("27 1 1 1", "27 1 1 4"))
+    def read_and_end(pid: int) -> list[bytes]:
+        fields = read(pid)
+        if pid == 30 and (proc / "31").exists():
+            status = proc / "30/stat"
+            status.write_text(status.read_text().replace("27 1 1 1", "27 1 1 4"))
             (proc / "31/stat").unlink()
             (proc / "31").rmdir()
-        return text
+        return fields
 
-    monkeypatch.setattr(Path, "read_text", read_and_end)
+    monkeypatch.setattr(machine, "_read_status", read_and_end)
     seen = cpu_times({10}, servers={30})
     assert seen is not None
     assert seen.server == 30 + 3
@@ -398,6 +403,18 @@ def test_a_clock_that_is_right_or_is_set_ahead_is_no_matter(
     watch = ClockWatch()
     clock.go(1, set_back_s=-ahead_s)
     assert watch.look() is None
+
+
+def test_a_process_that_stands_still_between_two_reads_sees_no_clock_set_back(
+    clock: FakeTime,
+) -> None:
+    """On a machine that is too busy it waits for a processor, and read an earlier calendar."""
+    watch = ClockWatch()
+    clock.go(1)
+    clock.stands_still_s = 2.0
+    assert watch.look() is None
+    clock.go(1, set_back_s=5)
+    assert watch.look() == "this machine's clock was set back by 5 s"
 
 
 def test_who_watches_the_clock_is_told_once(

@@ -13,10 +13,15 @@ import pytest
 from plimsoll.cli.main import main
 from plimsoll.process_limits import describe_system_error
 from plimsoll.requests import experiment_file
+from tests.support.synthetic_run import synthetic_run
 
 ROOT = Path(__file__).parents[2]
 MIB = 2**20
 PROCESSES = "this user may have 5,242,880 processes and threads at most (ulimit -u)"
+
+
+class PanicError(BaseException):
+    """What a panic of the engine is in Python."""
 
 
 @pytest.mark.parametrize(
@@ -37,6 +42,14 @@ PROCESSES = "this user may have 5,242,880 processes and threads at most (ulimit 
         (
             RuntimeError("can't start new thread"),
             f"no further thread can be started: {PROCESSES}",
+        ),
+        (
+            PanicError("failed to spawn thread: Os { code: 11, kind: WouldBlock }"),
+            f"no further thread can be started: {PROCESSES}",
+        ),
+        (
+            ImportError("libx.so: failed to map segment from shared object"),
+            "out of memory: a process may have 5 MiB of memory at most (ulimit -v)",
         ),
         (MemoryError(), "out of memory: a process may have 5 MiB of memory at most (ulimit -v)"),
         (
@@ -80,6 +93,8 @@ def fail(error: BaseException) -> Callable[..., None]:
     [
         (RuntimeError("can't start new thread"), "no further thread can be started"),
         (MemoryError(), "out of memory"),
+        (PanicError("failed to spawn thread"), "no further thread can be started"),
+        (ImportError("x.so: failed to map segment from shared object"), "out of memory"),
         (OSError(errno.ENOSPC, "No space left on device", "/x"), "/x: No space left on device"),
     ],
 )
@@ -96,6 +111,25 @@ def test_a_command_that_a_limit_ends_says_so_in_one_line(
     said = capsys.readouterr().err
     assert said.startswith(f"plimsoll: {told}")
     assert said.count("\n") == 1
+
+
+@pytest.mark.parametrize("mib", [90, 150])
+def test_too_little_memory_to_load_a_library_is_named(tmp_path: Path, mib: int) -> None:
+    """Some libraries end the process themselves, so the limit is named before they are loaded."""
+    (tmp_path / "result.json").write_text(synthetic_run()[0].model_dump_json())
+    program = "import sys; from plimsoll.cli.main import main; main(sys.argv[1:])"
+    ran = subprocess.run(
+        [sys.executable, "-c", program, "show", str(tmp_path)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (mib * MIB, mib * MIB)),
+    )
+    first, *_ = ran.stderr.splitlines()
+    limit = f"a process may have {mib} MiB of memory at most (ulimit -v)"
+    assert first == f"plimsoll: little memory: {limit}; some commands need 512"
+    assert "Traceback" not in ran.stderr
 
 
 def test_a_defect_keeps_its_stack_trace(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,8 +4,11 @@
 mod seconds;
 
 use std::collections::BTreeMap;
+use std::fmt;
+use std::marker::PhantomData;
 
-use serde::{Deserialize, Serialize};
+use serde::de::{Error as _, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 
 use self::seconds::{SecondSum, Seconds};
@@ -13,11 +16,17 @@ use crate::error::EngineError;
 use crate::histogram::{self, Histogram, Summary};
 use crate::report::SecondReport;
 
-/// More operations or nodes than any step has: each takes a histogram.
+/// More operations, nodes or fields than any step has: each of the first two takes a histogram.
 const MOST: usize = 1_000;
+/// More than any step has, counted for each operation: a day of ten operations has 864,000.
+const SECONDS_MOST: usize = 1_000_000;
+
+/// An object of at most [`MOST`] fields, by their names.
+#[derive(Serialize)]
+struct Named<T>(BTreeMap<String, T>);
 
 /// The fields of an object, each as its text.
-type Fields<'a> = BTreeMap<String, &'a RawValue>;
+type Fields<'a> = Named<&'a RawValue>;
 
 /// The sums of all clients so far.
 #[derive(Default)]
@@ -37,20 +46,21 @@ pub struct LatencySum {
 
 impl Fold {
     /// Adds a client's file (`ClientResult`). Returns it without its seconds and histograms, which
-    /// are most of it. A file that cannot be read adds nothing.
+    /// are most of it. A file that cannot be read adds nothing; one with which there are more
+    /// operations, nodes or seconds than a step has ends the fold.
     pub fn add(&mut self, client: &[u8]) -> Result<String, EngineError> {
         let file: Fields = parsed(client)?;
         let report: Fields = read(&file, "report")?;
-        let mut operations: BTreeMap<String, Fields> = read(&report, "operations")?;
+        let mut operations: Named<Fields> = read(&report, "operations")?;
         let mut nodes: Vec<Fields> =
-            if report.contains_key("nodes") { read(&report, "nodes")? } else { Vec::new() };
-        if operations.len().max(nodes.len()) > MOST {
-            let message = format!("it has more than {MOST} operations or nodes");
-            return Err(EngineError::new("client", message));
+            if report.0.contains_key("nodes") { read(&report, "nodes")? } else { Vec::new() };
+        if nodes.len() > MOST {
+            return Err(wrong(format!("it has more than {MOST} nodes")));
         }
         let seconds: Vec<SecondReport> = read(&report, "seconds")?;
+        seconds.iter().try_for_each(seconds::check)?;
         let mut of_operations = Vec::new();
-        for (name, operation) in &operations {
+        for (name, operation) in &operations.0 {
             of_operations.push((name.clone(), own_histogram(operation)?));
         }
         let mut of_nodes = Vec::new();
@@ -62,9 +72,16 @@ impl Fold {
         for second in seconds {
             self.seconds.add(second);
         }
+        let named = self.histograms.len().max(self.nodes.len()).max(self.seconds.operations());
+        if named > MOST || self.seconds.len() > SECONDS_MOST {
+            return Err(wrong(format!(
+                "with it the step has more than {MOST} operations or nodes, or more than \
+                 {SECONDS_MOST} of their seconds"
+            )));
+        }
         let (no_text, no_list) = (raw(&"")?, raw(&[(); 0])?);
-        for fields in operations.values_mut().chain(&mut nodes) {
-            fields.insert("histogram".to_owned(), &no_text);
+        for fields in operations.0.values_mut().chain(&mut nodes) {
+            fields.0.insert("histogram".to_owned(), &no_text);
         }
         let (operations, nodes) = (raw(&operations)?, raw(&nodes)?);
         let changed = [("operations", &*operations), ("nodes", &*nodes), ("seconds", &*no_list)];
@@ -114,13 +131,42 @@ fn add_all(of_client: Vec<(String, Histogram)>, sums: &mut BTreeMap<String, Hist
     }
 }
 
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Named<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Reader<T>(PhantomData<T>);
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for Reader<T> {
+            type Value = Named<T>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Named<T>, A::Error> {
+                let mut named = BTreeMap::new();
+                while let Some((name, value)) = map.next_entry()? {
+                    named.insert(name, value);
+                    if named.len() > MOST {
+                        return Err(A::Error::custom(format!("more than {MOST} fields")));
+                    }
+                }
+                Ok(Named(named))
+            }
+        }
+        deserializer.deserialize_map(Reader(PhantomData))
+    }
+}
+
+fn wrong(message: String) -> EngineError {
+    EngineError::new("client", message)
+}
+
 fn parsed<'a, T: Deserialize<'a>>(text: &'a [u8]) -> Result<T, EngineError> {
-    serde_json::from_slice(text).map_err(|error| EngineError::new("client", error.to_string()))
+    serde_json::from_slice(text).map_err(|error| wrong(error.to_string()))
 }
 
 fn read<'a, T: Deserialize<'a>>(fields: &Fields<'a>, name: &str) -> Result<T, EngineError> {
-    let missing = || EngineError::new("client", format!("`{name}` is missing"));
-    let text: &'a RawValue = fields.get(name).copied().ok_or_else(missing)?;
+    let missing = || wrong(format!("`{name}` is missing"));
+    let text: &'a RawValue = fields.0.get(name).copied().ok_or_else(missing)?;
     parsed(text.get().as_bytes()).map_err(|error| error.context(name))
 }
 
@@ -134,7 +180,7 @@ fn with<'a>(
     changed: &[(&str, &'a RawValue)],
 ) -> Result<Box<RawValue>, EngineError> {
     for &(name, value) in changed {
-        fields.insert(name.to_owned(), value);
+        fields.0.insert(name.to_owned(), value);
     }
     raw(&fields)
 }
@@ -236,21 +282,45 @@ mod tests {
         let read = &many["report"]["operations"]["read"];
         let named = (0..=MOST).map(|name| (name.to_string(), read.clone())).collect();
         many["report"]["operations"] = Value::Object(named);
-        let mut negative = client(&[1], &[1]);
-        negative["report"]["seconds"][0]["succeeded"] = json!(-1);
+        let changed = |name: &str, value: Value| {
+            let mut file = client(&[1], &[1]);
+            file["report"]["seconds"][0][name] = value;
+            file.to_string()
+        };
+        let buckets: BTreeMap<u64, u64> = (1..1_000).map(|upper| (upper, 1)).collect();
         let mut fold = Fold::default();
         for (text, said) in [
             (whole[..whole.len() / 2].to_owned(), "EOF"),
             ("{}".to_owned(), "`report` is missing"),
             (r#"{"report": 1}"#.to_owned(), "report: invalid type"),
             (broken.to_string(), "no histogram"),
-            (negative.to_string(), "seconds: invalid value"),
+            (changed("succeeded", json!(-1)), "seconds: invalid value"),
+            (changed("succeeded", json!(1_u64 << 60)), "no second has so many"),
+            (changed("max_us", json!(1_u64 << 60)), "no second has so many"),
+            (changed("buckets", json!({"1": 1_u64 << 60})), "no second has so many"),
+            (changed("buckets", json!(buckets)), "no second has so many"),
+            (changed("buckets", json!({"0": 1})), "no second has so many"),
+            (changed("second", json!(1_u64 << 60)), "no second has so many"),
             (no_node.to_string(), "`address` is missing"),
-            (many.to_string(), "more than 1000 operations"),
+            (many.to_string(), "operations: more than 1000 fields"),
         ] {
             let error = fold.add(text.as_bytes()).expect_err(said);
             assert!(error.message.contains(said), "{error}");
         }
         assert!(fold.seconds(0, 1).is_empty() && fold.operations().is_empty());
+    }
+
+    #[test]
+    fn files_that_each_have_few_operations_or_seconds_have_not_too_many_together() {
+        let mut fold = Fold::default();
+        let named = |name: usize| {
+            let mut file = client(&[1], &[1]);
+            file["report"]["operations"] = json!({});
+            file["report"]["seconds"][0]["operation"] = json!(name.to_string());
+            fold.add(file.to_string().as_bytes())
+        };
+        let all: Result<Vec<String>, EngineError> = (0..=MOST).map(named).collect();
+        let message = all.expect_err("too many").message;
+        assert!(message.contains("with it the step has more than 1000 operations"), "{message}");
     }
 }

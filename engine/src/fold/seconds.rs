@@ -4,9 +4,17 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use crate::error::EngineError;
 use crate::report::SecondReport;
 
 const KEPT_BITS: u32 = 8;
+/// More than any second of a client has. Thousands of them add up to less than 2^53, the most that
+/// every reader of JSON reads exactly.
+const COUNT_MOST: u64 = 1 << 40;
+/// More buckets than a histogram has (`histogram::buckets`).
+const BUCKETS_MOST: usize = 256;
+/// More seconds than a load lasts: 11 days.
+const SECOND_MOST: u64 = 1_000_000;
 
 /// Each operation's seconds, in the order in which the operations were first seen.
 #[derive(Default)]
@@ -35,7 +43,32 @@ pub struct SecondSum<'a> {
     pub buckets: &'a BTreeMap<u64, u64>,
 }
 
+/// Refuses a second that no client has.
+pub fn check(second: &SecondReport) -> Result<(), EngineError> {
+    let times = [second.p50_us, second.p99_us, second.max_us].into_iter().flatten();
+    let counts = second.buckets.iter().flat_map(|(&upper, &count)| [upper, count]);
+    let most = times.chain(counts).chain([second.succeeded, second.errors]).max();
+    let possible = most <= Some(COUNT_MOST)
+        && second.second <= SECOND_MOST
+        && second.buckets.len() <= BUCKETS_MOST
+        && !second.buckets.contains_key(&0);
+    if !possible {
+        return Err(EngineError::new("client", "seconds: no second has so many"));
+    }
+    Ok(())
+}
+
 impl Seconds {
+    /// How many operations have seconds.
+    pub fn operations(&self) -> usize {
+        self.0.len()
+    }
+
+    /// How many seconds of operations there are.
+    pub fn len(&self) -> usize {
+        self.0.iter().map(|(_, seconds)| seconds.len()).sum()
+    }
+
     /// Adds a second of a client.
     pub fn add(&mut self, of_client: SecondReport) {
         let known = self.0.iter().position(|(name, _)| *name == of_client.operation);

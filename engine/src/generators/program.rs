@@ -209,11 +209,12 @@ impl Program {
     }
 
     /// The index of the next operation, by weight or from the deck.
-    #[inline]
+    #[inline(always)]
     pub fn choose_operation(&self, drawing: &mut Drawing) -> usize {
-        if self.operations.len() == 1 {
-            return 0;
-        }
+        if self.operations.len() == 1 { 0 } else { self.draw_operation(drawing) }
+    }
+
+    fn draw_operation(&self, drawing: &mut Drawing) -> usize {
         if !self.cards.is_empty() {
             return self.take_card(drawing);
         }

@@ -2,7 +2,7 @@
 
 use super::wire::{Execution, Met, Wire};
 use crate::error::Failure;
-use crate::generators::program::{Program, Statement, Step};
+use crate::generators::program::{Operation, Program, Statement, Step};
 use crate::generators::rng::Rng;
 use crate::generators::values::{Drawing, Scope, Variable};
 
@@ -91,6 +91,21 @@ impl<W: Wire> Tools<'_, W> {
         self.sent.transaction_commands += 1;
         self.wire.command(sql);
     }
+
+    /// Appends the execution of an operation's statement.
+    fn send(&mut self, operation: &Operation, statement: &Statement) {
+        let prepared = statement.choose(self.drawing, self.scope);
+        self.sent.statements += 1;
+        let execution = Execution {
+            slot: self.slot,
+            prepared,
+            binds: &statement.binds,
+            consistency: operation.consistency,
+            rows_least: statement.rows_least,
+            returns: &statement.returns,
+        };
+        self.wire.execute(&execution, self.drawing, self.scope);
+    }
 }
 
 impl Running {
@@ -117,6 +132,7 @@ impl Running {
     }
 
     /// Draws the operation of this index and appends its first packet.
+    #[inline]
     pub fn begin_chosen<W: Wire>(&mut self, index: usize, tools: &mut Tools<'_, W>) {
         self.index = index;
         tools.sent.operations += 1;
@@ -137,6 +153,7 @@ impl Running {
         self.begin_try(tools);
     }
 
+    #[inline(always)] // most operations have one try
     fn begin_try<W: Wire>(&mut self, tools: &mut Tools<'_, W>) {
         self.met = Met::NONE;
         self.failed = None;
@@ -144,12 +161,12 @@ impl Running {
         operation.begin(tools.drawing, tools.scope);
         if !operation.transaction {
             if operation.steps.is_empty() {
-                self.statement(0, tools);
+                self.statement(operation, 0, tools);
             } else {
                 self.go_on(0, tools);
             }
         } else if operation.steps.is_empty() && tools.batches() {
-            self.whole_transaction(tools);
+            self.whole_transaction(operation, tools);
         } else {
             self.place = Place::Begin;
             tools.query("BEGIN");
@@ -161,13 +178,12 @@ impl Running {
     }
 
     /// Appends a transaction that is sent before anything of it is answered.
-    fn whole_transaction<W: Wire>(&mut self, tools: &mut Tools<'_, W>) {
+    fn whole_transaction<W: Wire>(&mut self, operation: &Operation, tools: &mut Tools<'_, W>) {
         self.place = Place::Whole;
         tools.query("BEGIN");
-        for (index, statement) in tools.program.operations[self.index].statements.iter().enumerate()
-        {
+        for statement in &operation.statements {
             for _ in 0..statement.repeat {
-                self.send_statement(index, tools);
+                tools.send(operation, statement);
             }
         }
         tools.query("COMMIT");
@@ -185,7 +201,7 @@ impl Running {
             Err(failure) => return self.fail(failure, tools),
         }
         match self.place {
-            Place::Begin if operation.steps.is_empty() => self.statement(0, tools),
+            Place::Begin if operation.steps.is_empty() => self.statement(operation, 0, tools),
             Place::Begin => {
                 if !self.go_on(0, tools) {
                     return Next::Succeeded(self.met);
@@ -198,10 +214,10 @@ impl Running {
             }
             Place::Statement { index, left } if left > 1 => {
                 self.place = Place::Statement { index, left: left - 1 };
-                self.send_statement(index, tools);
+                tools.send(operation, &operation.statements[index]);
             }
             Place::Statement { index, .. } if index + 1 < operation.statements.len() => {
-                self.statement(index + 1, tools);
+                self.statement(operation, index + 1, tools);
             }
             Place::Statement { .. } if operation.transaction => {
                 self.place = Place::Commit;
@@ -267,7 +283,7 @@ impl Running {
         }
         if left > 1 {
             self.place = Place::Step { index, left: left - 1 };
-            self.send_statement(statement, tools);
+            tools.send(operation, &operation.statements[statement]);
             return true;
         }
         self.go_on(index + 1, tools)
@@ -283,15 +299,15 @@ impl Running {
             at += 1;
             match step {
                 Step::Send { statement } => {
-                    let Statement { repeat, returns, .. } = &operation.statements[*statement];
-                    if returns.is_empty() && tools.batches() {
-                        (0..*repeat).for_each(|_| self.send_statement(*statement, tools));
+                    let statement = &operation.statements[*statement];
+                    if statement.returns.is_empty() && tools.batches() {
+                        (0..statement.repeat).for_each(|_| tools.send(operation, statement));
                         self.place = Place::Step { index: at - 1, left: 1 };
                         sent = true;
                         continue;
                     }
-                    self.place = Place::Step { index: at - 1, left: *repeat };
-                    self.send_statement(*statement, tools);
+                    self.place = Place::Step { index: at - 1, left: statement.repeat };
+                    tools.send(operation, statement);
                     return true;
                 }
                 Step::Keep { slot, value } => value.keep(*slot, tools.drawing, tools.scope),
@@ -329,25 +345,15 @@ impl Running {
         operation.transaction || sent
     }
 
-    fn statement<W: Wire>(&mut self, index: usize, tools: &mut Tools<'_, W>) {
-        let left = tools.program.operations[self.index].statements[index].repeat;
-        self.place = Place::Statement { index, left };
-        self.send_statement(index, tools);
-    }
-
-    fn send_statement<W: Wire>(&self, index: usize, tools: &mut Tools<'_, W>) {
-        let operation = &tools.program.operations[self.index];
+    #[inline]
+    fn statement<W: Wire>(
+        &mut self,
+        operation: &Operation,
+        index: usize,
+        tools: &mut Tools<'_, W>,
+    ) {
         let statement = &operation.statements[index];
-        let prepared = statement.choose(tools.drawing, tools.scope);
-        tools.sent.statements += 1;
-        let execution = Execution {
-            slot: tools.slot,
-            prepared,
-            binds: &statement.binds,
-            consistency: operation.consistency,
-            rows_least: statement.rows_least,
-            returns: &statement.returns,
-        };
-        tools.wire.execute(&execution, tools.drawing, tools.scope);
+        self.place = Place::Statement { index, left: statement.repeat };
+        tools.send(operation, statement);
     }
 }

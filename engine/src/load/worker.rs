@@ -521,19 +521,12 @@ impl<'a, W: Wire> Worker<'a, W> {
 
     /// A lane has its answer: it sends its operation's next packet, or the operation is over.
     fn lane_answered(&mut self, line: usize, index: usize, answer: Answered) {
+        if self.shared.statement_latencies {
+            self.record_statement(line, index, answer.result.is_ok());
+        }
         let lane = &mut self.lanes[index];
         if lane.state != State::Busy || lane.line != line {
             return; // late: the lane has moved to another wire since, because this one was lost
-        }
-        if self.shared.statement_latencies {
-            let now = self.shared.clock.now();
-            if let (Some(statement), Ok(_)) =
-                (lane.sent_statement(self.shared.program), &answer.result)
-            {
-                let latency = now.saturating_sub(lane.statement_sent);
-                self.recorder.statement(lane.operation(), statement, latency, now);
-            }
-            lane.statement_sent = now;
         }
         let (scope, wire) = (&mut self.scopes[lane.scope], &mut self.lines[line].wire);
         match lane.answered(answer.result, self.shared.program, scope, wire, &mut self.sent) {
@@ -544,6 +537,20 @@ impl<'a, W: Wire> Worker<'a, W> {
             Next::Succeeded(met) => self.operation_answered(index, Ok(met)),
             Next::Failed(failure) => self.operation_answered(index, Err(&failure)),
             Next::Again(failure) => self.try_again(index, &failure),
+        }
+    }
+
+    /// Records how long what a lane sent last took, if it succeeded.
+    #[cold]
+    fn record_statement(&mut self, line: usize, index: usize, succeeded: bool) {
+        let now = self.shared.clock.now();
+        let lane = &mut self.lanes[index];
+        if lane.state != State::Busy || lane.line != line {
+            return;
+        }
+        let latency = now.saturating_sub(std::mem::replace(&mut lane.statement_sent, now));
+        if let (true, Some(statement)) = (succeeded, lane.sent_statement(self.shared.program)) {
+            self.recorder.statement(lane.operation(), statement, latency, now);
         }
     }
 

@@ -124,7 +124,7 @@ fn type_code(kind: Kind) -> u8 {
 const NULLS_AT: usize = 4 + 1 + 4 + 5;
 
 /// Appends the bind of this index in the execution that begins at `start`.
-#[inline]
+#[inline(always)]
 fn bind(
     value: &Value,
     start: usize,
@@ -133,15 +133,29 @@ fn bind(
     scope: &mut Scope,
     out: &mut Vec<u8>,
 ) {
-    if !value.may_be_null() {
-        return bind_as(value.kind(), value, drawing, scope, out);
+    if value.may_be_null() {
+        return bind_nullable(value, start, index, drawing, scope, out);
     }
+    bind_as(value.kind(), value, drawing, scope, out);
+}
+
+/// Appends a value, or sets its bit among the nulls.
+#[cold]
+fn bind_nullable(
+    value: &Value,
+    start: usize,
+    index: usize,
+    drawing: &mut Drawing,
+    scope: &mut Scope,
+    out: &mut Vec<u8>,
+) {
     match value.pick(drawing) {
         Some(picked) => bind_as(value.kind(), picked, drawing, scope, out),
         None => out[start + NULLS_AT + index / 8] |= 1 << (index % 8),
     }
 }
 
+#[inline(always)]
 fn bind_as(kind: Kind, value: &Value, drawing: &mut Drawing, scope: &mut Scope, out: &mut Vec<u8>) {
     match kind {
         Kind::Integer => out.extend_from_slice(&value.integer(drawing, scope).to_le_bytes()),

@@ -75,15 +75,26 @@ impl Encoding {
         out: &mut Vec<u8>,
     ) {
         if value.may_be_null() {
-            return match value.pick(drawing) {
-                Some(picked) => self.append_picked(picked, drawing, scope, out),
-                None => Encoding::Null.append_picked(value, drawing, scope, out),
-            };
+            return self.append_nullable(value, drawing, scope, out);
         }
         self.append_picked(value, drawing, scope, out);
     }
 
-    #[inline]
+    #[cold]
+    fn append_nullable(
+        self,
+        value: &Value,
+        drawing: &mut Drawing,
+        scope: &mut Scope,
+        out: &mut Vec<u8>,
+    ) {
+        match value.pick(drawing) {
+            Some(picked) => self.append_picked(picked, drawing, scope, out),
+            None => Encoding::Null.append_picked(value, drawing, scope, out),
+        }
+    }
+
+    #[inline(always)]
     fn append_picked(
         self,
         value: &Value,

@@ -21,12 +21,15 @@ _PREFIX = re.compile(
     r"|(?:>[ \t])+"  # a quoted mail or chat
 )
 _PREFIXES_MAX = 4  # such as a container's name, a time and a level
+_SHARED_LENGTH_MAX = 200  # characters of any other prefix
+_SHARED_MAX = 16  # different ones in a text
 _ODD_SPACES = re.compile("[\u00a0\u2007\u202f]")
 # A figure of pgbench, sysbench or wrk2 as printed or edited with a decimal comma.
 _COMMA_FIGURE = re.compile(
     r"^[ \t]*(?:latency average|tps|avg:|total time:|time elapsed:|Requests/sec:)[ \t=]*\d+,\d",
     re.MULTILINE,
 )
+_GROUPED = re.compile(r":[ \t]+(\d{1,3}(?:,\d{3})+)\b")
 _DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")
 
 
@@ -61,9 +64,9 @@ def strip_shared_prefixes(text: str, marks: Sequence[str]) -> str:
     for line in text.split("\n"):
         for mark in marks:
             before, found, _ = line.partition(mark)
-            if found and before:
+            if found and 0 < len(before) <= _SHARED_LENGTH_MAX:
                 known.setdefault(_describe_prefix(before), set()).add(mark)
-    prefixes = [prefix for prefix, found in known.items() if len(found) > 1]
+    prefixes = [prefix for prefix, found in known.items() if len(found) > 1][:_SHARED_MAX]
     if not prefixes:
         return text
     either = "|".join(sorted(prefixes, key=len, reverse=True))
@@ -78,6 +81,12 @@ def _describe_prefix(before: str) -> str:
         r"\d+" if part.isdigit() else r"[ \t]+" if part.isspace() and rest else re.escape(part)
         for part, rest in ((m[0], before[m.end() :]) for m in re.finditer(r"\d+|[ \t]+|\D", before))
     )
+
+
+def describe_grouped(text: str) -> str:
+    """Return what to do about a figure with commas between thousands; empty if there is none."""
+    found = _GROUPED.search(text)
+    return f" ({found[1]!r}: write numbers without commas between thousands)" if found else ""
 
 
 def read_decimal_commas(text: str) -> str:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from plimsoll.capacity.readers.lines import read_decimal_commas
+from plimsoll.capacity.readers.lines import describe_grouped, read_decimal_commas
 from plimsoll.capacity.readers.reading import (
     MS,
     Reading,
@@ -42,7 +42,7 @@ MARKS = ("query mode: ", "number of clients: ", "number of transactions actually
 # A client whose statement fails ends, and pgbench goes on with fewer. The lines are on stderr, so
 # a log may have put another prefix before them.
 _ABORTED = re.compile(
-    r"^.*(?:\b[Cc]lient \d+ .*aborted|Run was aborted|pgbench: ?(?:error|fatal): ).*$"
+    r"^.*(?:\b[Cc]lient \d+ .{0,200}?aborted|Run was aborted|pgbench: ?(?:error|fatal): ).*$"
     r"|^(?:connection to |could not connect).*$",
     re.MULTILINE,
 )
@@ -76,7 +76,10 @@ def read_pgbench(text: str, name: str) -> Reading:
     if values["processed"] == 0:
         raise UsageError(f"{name}: no transaction succeeded: 0 were processed")
     if not tps or not values["processed"] or values["clients"] is None:
-        raise UsageError(f"{name}: no 'tps =' or 'number of clients:': cut off, or nothing ran")
+        raise UsageError(
+            f"{name}: no 'tps =' or 'number of clients:': cut off, or nothing ran"
+            f"{describe_grouped(text)}"
+        )
     scripts = dict(_read_scripts(text, name))
     total = sum(count for count, _ in scripts.values())
     failed = (values["failed"] or 0) + (values["skipped"] or 0)

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
 
-from plimsoll.capacity.readers.lines import read_decimal_commas
+from plimsoll.capacity.readers.lines import describe_grouped, read_decimal_commas
 from plimsoll.capacity.readers.reading import (
     MS,
     PERCENTILES,
@@ -101,7 +101,10 @@ def read_sysbench(text: str, name: str) -> Reading:
     values = {k: None if v is None else parse_number(v, f"{name}: {k}") for k, v in found.items()}
     transactions, time_s = values["transactions"], values["time_s"]
     if transactions is None:
-        raise UsageError(f"{name}: no 'transactions' line: not a database test, or cut off")
+        raise UsageError(
+            f"{name}: no 'transactions' line: not a database test, or cut off"
+            f"{describe_grouped(text)}"
+        )
     if not time_s:
         raise UsageError(f"{name}: total time is {'missing: cut off' if time_s is None else '0'}")
     _check_running(text, values["threads"], time_s, name)

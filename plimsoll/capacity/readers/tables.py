@@ -41,6 +41,7 @@ RECORDED = frozenset(Step.model_fields) - {*WHOLE, *DECIMAL, "latency_us", "shar
 POSITIVE = frozenset({"clients", "connections", "rate_ops_per_second", "window_s"})
 FAMILIES = (step_figures.PREFIX, "share.")
 SHOWN = 60  # characters of a column's name that an error shows
+_AGREES = 0.1  # most by which a throughput differs from operations / window, as of a longer window
 _SHARES_MOST = 1.02  # sum of the shares of a row, each of them rounded
 Row = Mapping[str, object]
 
@@ -293,19 +294,30 @@ def make_step(row: Row, where: str, unnamed: Statistic) -> Step:
             shares[column.removeprefix("share.")] = _parse_number(value, where, column)
         else:
             raise UsageError(f"{where}: {_describe_unknown(column)}")
+    values.setdefault("throughput_ops_per_second", _throughput(values))
+    if values["throughput_ops_per_second"] is None:
+        raise UsageError(
+            f"{where}: throughput_ops_per_second is missing (or give operations and window_s)"
+        )
+    _check_figures(values, shares, where)
+    return Step(**values, latency_us=latency_us, shares=shares)
+
+
+def _check_figures(values: Mapping[str, Any], shares: Mapping[str, float], where: str) -> None:
+    """Refuse shares above 1, and a throughput that the counted operations deny."""
     if sum(shares.values()) > _SHARES_MOST:
         raise UsageError(
             f"{where}: the share columns add up to {sum(shares.values()):g}: each is a share of the"
             " operations from 0 to 1"
         )
     if values.get("client_busy", 0) > 1:
-        raise UsageError(f"{where}: client_busy is {row['client_busy']}, a share from 0 to 1")
-    values.setdefault("throughput_ops_per_second", _throughput(values))
-    if values["throughput_ops_per_second"] is None:
+        raise UsageError(f"{where}: client_busy is {values['client_busy']:g}, a share from 0 to 1")
+    counted = _throughput(values)
+    if counted and abs(values["throughput_ops_per_second"] / counted - 1) > _AGREES:
         raise UsageError(
-            f"{where}: throughput_ops_per_second is missing (or give operations and window_s)"
+            f"{where}: throughput_ops_per_second is {values['throughput_ops_per_second']:g}, but"
+            f" operations / window_s is {counted:g}: leave out what is wrong"
         )
-    return Step(**values, latency_us=latency_us, shares=shares)
 
 
 def _throughput(values: Mapping[str, Any]) -> float | None:

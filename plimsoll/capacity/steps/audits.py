@@ -198,17 +198,19 @@ def audit_writes(step: Step) -> Audit:
     (MySQL counts those of statements, too), so that the count alone proves little there.
     """
     parts = []
-    passed = True
+    passed, first = True, ""
     if step.writes and step.commits is not None:
         passed = step.commits >= step.writes * (1 - SERVER_COUNT_SHARE)
+        first = "" if passed else "writes are not committed: "
         parts.append(f"{step.writes:,} writes succeeded, {step.commits:,} commits were counted")
     if step.written_back and step.read_back is not None:
+        if passed and not step.read_back:
+            first = "writes are not kept (not committed, or a trigger or rule undoes them): "
         passed = passed and step.read_back > 0
         rows = words.plural(step.written_back, "row")
         parts.append(f"of {rows} written after the load, another session saw {step.read_back}")
     if not parts:
         return NO_WRITES
-    first = "" if passed else "writes are not committed: "
     return Audit(name="writes_kept", passed=passed, detail=f"{first}{'; '.join(parts)}")
 
 

@@ -222,7 +222,7 @@ _LIKE_A_STATISTIC = re.compile(
     r"|mean|avg|average|med|median|min|max|std_?dev)$",
     re.IGNORECASE,
 )
-_UNIT = re.compile(r" *[(\[][^)\]\d]*[)\]]$| (?:us|ms|s|µs)$")  # `read.p99 (ms)`
+_UNIT = re.compile(r"[(\[][^()\[\]\d]*[)\]]$| (?:us|ms|s|µs)$")  # `read.p99 (ms)`
 
 
 def read_column(column: str, where: str, unnamed: Statistic) -> tuple[str, Statistic]:

@@ -22,7 +22,7 @@ export async function showCompare({ main, service, signal, query }) {
     h("div", { class: "bar" }, h("a", { class: "button quiet", href: href("/compare", [...ids].reverse().map((id) => ["run", id])) }, ids.length === 2 ? "Swap the two" : "Compare with the last"), h("a", { class: "button quiet", href: href("/compare") }, "Choose others")),
     h("h2", {}, "Capacities"),
     capacities(comparison.runs),
-    h("p", { class: "note" }, "Ratios: geometric means of the repetitions at each run's capacity; 95 % interval by Welch's t on their logarithms. It covers what scatters between repetitions on these targets, not how targets of one kind differ."),
+    h("p", { class: "note" }, "Ratios: geometric means of the repetitions at each run's capacity; 95 % interval by Welch's t on their logarithms. It covers repetitions on these targets; what a restart or another target changes is not in it."),
     h("h2", {}, "The curves"),
     ...curves(comparison, service, signal),
     ...equalLoads(comparison),

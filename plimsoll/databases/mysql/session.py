@@ -262,7 +262,7 @@ def _describe_refusal(target: EngineTarget, error: Exception) -> str:
     if code in _REFUSED:
         reason = _REFUSED[code]
         if code == ER.ACCESS_DENIED_ERROR and target.tls is None:
-            reason += ", or the account demands TLS"
+            reason += ", or the account demands TLS or another host"
         return f"{target.user}@{place}/{target.database}: {reason} ({message}, {code})"
     if code == CR.CR_AUTH_PLUGIN_CANNOT_LOAD:
         unknown = _PLUGIN.match(message)
@@ -277,6 +277,8 @@ def _describe_refusal(target: EngineTarget, error: Exception) -> str:
     elif message == ASKS_FOR_PASSWORD:
         remedy = "`tls` must be verify"
         message = f"{message}: {remedy}"
+    elif isinstance(error, pymysql.MySQLError) and "Packet sequence number" in message:
+        message = describe_other_server(target) or f"this is no MySQL or MariaDB: {message}"
     elif not isinstance(error, pymysql.MySQLError | OSError | OtherServerError):
         message = describe_other_server(target) or describe_unreadable(error)
     return f"cannot connect to {place}: {message}"

@@ -47,6 +47,8 @@ _REFUSED = {
 }
 # What 28000 may mean, by the server's own words.
 _NOT_LET_IN = {
+    "pg_hba.conf rejects": "the server's pg_hba.conf rejects this user from here, or without TLS"
+    " (`tls` verify or require)",
     "no encryption": "the server demands TLS: `tls` must be verify or require",
     "is not permitted to log in": "the account may not log in (ALTER ROLE ... LOGIN)",
     "does not exist": "there is no such user",

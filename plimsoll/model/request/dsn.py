@@ -184,6 +184,12 @@ def _refuse_unencoded(text: str, option: str) -> None:
         )
 
 
+# What other clients call the option
+_TLS_OF_OTHERS = frozenset(
+    {"sslmode", "ssl-mode", "ssl_mode", "ssl", "usessl", "sslrootcert", "ssl_ca", "ssl-ca"}
+)
+
+
 def _parse_options(query: str, option: str, facts: ProtocolFacts) -> _Options:
     try:
         given = parse_qsl(query, keep_blank_values=True, strict_parsing=bool(query))
@@ -195,7 +201,9 @@ def _parse_options(query: str, option: str, facts: ProtocolFacts) -> _Options:
     allowed += ["nodes"] if facts.has_clusters else []
     for name, value in given:
         if name not in allowed:
-            raise UsageError(f"{option}: unknown option {name!r} (allowed: {', '.join(allowed)})")
+            meant = "; write tls=verify or tls=require" if name.lower() in _TLS_OF_OTHERS else ""
+            problem = f"unknown option {name!r} (allowed: {', '.join(allowed)}){meant}"
+            raise UsageError(f"{option}: {problem}")
         if name == "tls":
             options.tls = _parse_choice(_MODES, name, value, option)
         elif name == "statement_mode":

@@ -1,5 +1,6 @@
 """An existing database as a target."""
 
+import re
 from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import Field, model_validator
@@ -16,6 +17,10 @@ from plimsoll.model.validation import validate
 
 HostName = Annotated[str, Field(min_length=1, max_length=253)]
 Port = Annotated[int, Field(ge=1, le=65535)]
+_KEYSPACE = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,47}")
+StopText = Annotated[
+    str, Field(pattern=r"^(p50|p99|max|errors|rate)(\.[A-Za-z0-9_-]{1,64})?( ?> ?.{1,24})?$")
+]
 SecretArn = Annotated[str, Field(pattern=r"^arn:aws[a-z-]*:secretsmanager:")]
 
 
@@ -56,8 +61,10 @@ class EndpointTarget(Model):
     port: Port = Field(
         3306, description="TCP port. PostgreSQL's default is 5432, Cassandra's 9042."
     )
-    database: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,63}$")] = Field(
-        "plimsoll", description="Database that holds the dataset."
+    database: Annotated[str, Field(pattern=r"^[^\u0000-\u001f\u007f/\\`\"']{1,64}$")] = Field(
+        "plimsoll",
+        description="Database that holds the dataset. A keyspace of Cassandra has letters, digits"
+        " and _.",
     )
     secret_arn: SecretArn | None = Field(
         None,
@@ -94,12 +101,26 @@ class EndpointTarget(Model):
         description="Let the workload change rows that Plimsoll did not make; on one machine only."
         " Without it tables of one's own are only read.",
     )
+    stop_if: tuple[StopText, ...] = Field(
+        (),
+        exclude_if=lambda value: not value,
+        description="Conditions that end the load at once, checked each second; on one machine"
+        " only: `p99 > 200ms`, `p99.read > 200ms` (or p50, max), `errors`, `errors > 1%`,"
+        " `rate > 500`.",
+    )
     volume: Volume | None = Field(
         None,
         exclude_if=lambda value: value is None,
         description="Volume that the database stands on, of AWS or of another cloud, so that its"
         " IOPS can be named as the limit. It changes nothing.",
     )
+
+    @model_validator(mode="after")
+    def _names_a_possible_keyspace(self) -> Self:
+        if self.engine == "cassandra" and not _KEYSPACE.fullmatch(self.database):
+            problem = "a keyspace of Cassandra has letters, digits and _, and begins with a letter"
+            raise UsageError(Complaint(("database",), problem, self.database))
+        return self
 
     @model_validator(mode="after")
     def _stands_on_a_possible_volume(self) -> Self:

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from plimsoll.model.base import Model
-from plimsoll.model.engine.answered import LoadReport
+from plimsoll.model.engine.answered import Amount, Count, LoadReport
 from plimsoll.model.engine.asked import Protocol
 from plimsoll.model.judging.debt import FILL_CONNECTIONS, WriteDebt
 from plimsoll.model.judging.steps import Purpose
@@ -27,17 +27,17 @@ class ServerCounters(Model):
 class ServerLook(Model):
     """What a server was doing at one moment; None if it does not report it."""
 
-    epoch_ms: int | None = None  # None in an older result
-    row_lock_waiters: int | None = None  # waiting sessions
-    table_lock_waiters: int | None = None
+    epoch_ms: Count | None = None  # None in an older result
+    row_lock_waiters: Count | None = None  # waiting sessions
+    table_lock_waiters: Count | None = None
     # Share of the redo log whose pages are not written yet (checkpoint age / log size)
     checkpoint_share: float | None = None
-    page_read_waiters: int | None = None
+    page_read_waiters: Count | None = None
     # Sessions waiting for locks on the server's own memory structures
-    inner_lock_waiters: int | None = None
-    log_waiters: int | None = None  # sessions waiting for the log to be written or flushed
+    inner_lock_waiters: Count | None = None
+    log_waiters: Count | None = None  # sessions waiting for the log to be written or flushed
     log_io: bool | None = None  # whether the log was being written or flushed
-    autovacuum_workers: int | None = None
+    autovacuum_workers: Count | None = None
     checkpoint: bool | None = None  # whether a checkpoint was in progress
     debt: WriteDebt | None = None
 
@@ -125,11 +125,11 @@ class ClientResult(Model):
     """What one client measured: `steps/<index>/clients/<client>.json`."""
 
     run_id: str
-    step: int
-    client: int
-    invoked_epoch_ms: int  # when the function was called
+    step: Count
+    client: Count
+    invoked_epoch_ms: Count  # when the function was called
     cold_start: bool  # whether this was the first call of its process
-    memory_max_mib: float  # peak memory of its process so far
+    memory_max_mib: Amount  # peak memory of its process so far
     report: LoadReport
     # Samples of the server within the window; taken by the first client only
     looks: tuple[ServerLook, ...] = ()

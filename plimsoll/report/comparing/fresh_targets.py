@@ -195,6 +195,8 @@ def _sentence(summary: FreshFigures, sample: FreshSample) -> str:
             " ops/s, and the 95 % prediction interval for the next fresh run's figure is"
             f" {format_next_interval(summary)} ops/s"
         )
+        if figures == 2:
+            told += " (two figures leave both intervals wide; five are a good number)"
     else:
         told += f"; no interval, since {_explain_no_interval(summary)}"
     if figures and summary.silent:
@@ -247,7 +249,7 @@ def fresh_table(cells: Sequence[FreshFigures]) -> ReportTable | None:
     rows = [
         (
             ReportCell(cell.name + (f", at {cell.load}" if cell.load else "")),
-            ReportCell(" · ".join(map(_format_figure, cell.runs))),
+            ReportCell(" · ".join(_format_figure(run, cell) for run in cell.runs)),
             ReportCell(
                 words.with_bound(words.rate(cell.mean_ops_per_second), cell.bound), "strong"
             ),
@@ -259,10 +261,11 @@ def fresh_table(cells: Sequence[FreshFigures]) -> ReportTable | None:
     return ReportTable(columns=FRESH_COLUMNS, rows=tuple(rows))
 
 
-def _format_figure(run: FreshRun) -> str:
+def _format_figure(run: FreshRun, cell: FreshFigures) -> str:
     if run.figure_ops_per_second is None:
         return f"none ({run.name})"
-    return words.with_bound(words.rate(run.figure_ops_per_second), run.bound)
+    bound = run.bound if cell.load is None else "="  # throughput at one load is exact
+    return words.with_bound(words.rate(run.figure_ops_per_second), bound)
 
 
 def fresh_cell_key(result: RunResult) -> str | None:

@@ -9,7 +9,8 @@ In a closed loop it is the ratio of the geometric means of the repetitions at ea
 The 95 % interval is Welch's (1947, "The generalization of Student's problem when several different
 population variances are involved") on the logarithms of the repetitions, with the degrees of
 freedom rounded down. It covers the variation between repetitions on these two targets, not the
-variation among targets of one kind. Runs whose steps took turns are compared by pairs of steps.
+variation among targets of one kind, which `fresh_targets` compares. Runs whose steps took turns are
+compared by pairs of steps.
 """
 
 import math

@@ -43,8 +43,8 @@ def combine_decisions(decisions: Sequence[Decision]) -> str:
 def describe_fresh(cells: Sequence[FreshFigures]) -> Iterator[str]:
     """Yield what a single repeated cell gives; for several, what their intervals are over."""
     if len(cells) == 1:
-        yield f"{cells[0].sentence[0].upper()}{cells[0].sentence[1:]}"
-    elif cells:
+        yield cells[0].sentence
+    elif any(cell.method is not None for cell in cells):
         targets = words.plural(len(cells[0].runs), "fresh target")
         yield f"Each cell was run on {targets}, and the intervals are over these."
 

@@ -121,7 +121,8 @@ def test_a_log_role_of_others_is_not_replaced(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(
         custom_resource, "_send_answer", lambda *given: answered.append((given[2], given[3]))
     )
-    own, others = (f"arn:aws:iam::123456789012:role/{name}" for name in ("own", "others"))
+    names = ("Plimsoll-LogRole-1A2B", "Plimsoll-LogRole-9Z8Y", "others")
+    own, left, others = (f"arn:aws:iam::123456789012:role/{name}" for name in names)
 
     def ask(kind: str) -> tuple[str, str]:
         module.handler(
@@ -143,6 +144,8 @@ def test_a_log_role_of_others_is_not_replaced(monkeypatch: pytest.MonkeyPatch) -
     assert ask("Create") == ("SUCCESS", "")  # the account has none
     set_role(own)
     assert ask("Update") == ("SUCCESS", "")
+    set_role(left)
+    assert ask("Create") == ("SUCCESS", "")  # an earlier deployment of this stack left it
     set_role(others)
     status, reason = ask("Create")
     assert status == "FAILED"

@@ -135,4 +135,5 @@ def test_a_bus_that_is_not_there_fails_nothing_and_is_told_of(
     recorded(deployment)
     record_run(deployment, RUN)
     assert deployment.records.get(RUN).state is RunState.RUNNING
-    assert "the event Run Started was not sent: " in capsys.readouterr().err
+    (line,) = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert (line["message"], line["correlation_id"]) == ("the event Run Started was not sent", RUN)

@@ -312,5 +312,7 @@ def test_the_service_has_its_own_word() -> None:
     wrong = {"detail": "wrong", "errors": [{"field": "target.kind", "detail": "none of these"}]}
     check = looked(api=Api(quotes=Answer(422, wrong)), url=HERE)["request"]
     assert (check.state, check.detail) == ("failed", "small: target.kind: none of these")
+    never = {**wrong, "type": "urn:plimsoll:problem:limit-reached"}
+    assert looked(api=Api(quotes=Answer(409, never)), url=HERE)["request"].state == "failed"
     broken = looked(api=Api(quotes=Answer(500, {"message": "x"})), url=HERE)["request"]
     assert broken.state == "unknown"

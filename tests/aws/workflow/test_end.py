@@ -178,6 +178,7 @@ def test_an_end_is_one_line_of_the_log_and_only_once(
     told = json.loads(line)
     assert told.pop("ended_at").endswith("Z")
     assert told == {
-        "run_ended": RUN, "name": "small", "team": "default", "state": "STOPPED",
+        "run_ended": RUN, "correlation_id": RUN, "name": "small", "team": "default",
+        "state": "STOPPED",
         "verdict": None, "bound": None, "capacity_ops_per_second": None, "usd": None,
     }  # fmt: skip

@@ -1,5 +1,6 @@
 """A run that would be refused at any time is not quoted either, with the same words."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -73,3 +74,16 @@ def test_a_limit_that_other_runs_reach_is_no_reason_not_to_quote(deployment: Eve
     with pytest.raises(LimitReachedError, match="concurrent_runs: 1 in use"):
         record_request(limited, checked, run_id=f"{RUN}-2")
     assert quote_possible_run(limited, checked).usd is not None
+
+
+@pytest.mark.parametrize("partition", ["aws-cn", "aws-us-gov"])
+def test_targets_on_rds_are_refused_where_nobody_could_check_their_certificates(
+    deployment: EverySetting, monkeypatch: pytest.MonkeyPatch, partition: str
+) -> None:
+    there = SimpleNamespace(meta=SimpleNamespace(partition=partition))
+    monkeypatch.setattr("plimsoll.workflow.submit.clients.rds", lambda: there)
+    checked = check_request(Request.model_validate(REQUESTED))
+    with pytest.raises(UsageError, match=f"certificate authorities of RDS in {partition}"):
+        quote_possible_run(deployment, checked)
+    with pytest.raises(UsageError, match=f"certificate authorities of RDS in {partition}"):
+        record_request(deployment, checked, run_id=RUN)

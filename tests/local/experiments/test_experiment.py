@@ -1,6 +1,7 @@
 """An experiment on one machine: every cell a run of its own, whatever becomes of the others."""
 
 import json
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -118,6 +119,38 @@ def test_a_search_for_the_boundary_runs_cell_by_cell_until_the_cheapest_is_known
     assert (result.boundary.outcome, result.boundary.cell) == ("decided", "iops-1000")
     assert [cell.status for cell in result.boundary.cells] == ["measured", "measured", "predicted"]
     assert {path.parent.name for path in tmp_path.glob("*/result.json")} == set(result.order)
+    assert_nothing_left(run_twin)
+
+
+@pytest.mark.whole  # tests/unit has the same of synthetic runs
+def test_a_cell_that_is_repeated_has_a_fresh_target_for_each_run(
+    run_twin: LocalTwin, tmp_path: Path
+) -> None:
+    """What becomes of the figures is in the units' tests: a busy machine may give any."""
+    shared = tiny("cell", workload__name="ycsb-c", **ANSWERED).model_dump(
+        mode="json", exclude={"name", "team", "tags"}
+    )
+    axes = {"volume": {"io1": {"target": {"volume": {"iops": 2000}}}}}
+    asked = matrix(request=shared, axes=axes, repeat={"fresh": 2}, at_once=1)
+    running = LocalExperiment(run_twin, check_experiment(asked))
+    ended = running.wait()
+    assert ended.record.failure is None, ended.record.failure
+    result = running.save(tmp_path)
+    assert result.order == ("io1-r1", "io1-r2")  # a round after the other
+    runs = [
+        RunResult.model_validate_json((tmp_path / name / "result.json").read_bytes())
+        for name in result.order
+    ]
+    first, second = (run.moments for run in runs)
+    assert first.deleted is not None
+    assert second.provision is not None
+    assert first.deleted <= second.provision
+    (fresh,) = result.fresh
+    assert [run.run_id for run in fresh.runs] == [run.run_id for run in runs]
+    figures = [run.figure_ops_per_second for run in fresh.runs]
+    assert all(figures), fresh.sentence
+    assert fresh.load == "1 client"
+    assert fresh.mean_ops_per_second == pytest.approx(math.prod(f or 0 for f in figures) ** 0.5)
     assert_nothing_left(run_twin)
 
 

@@ -194,6 +194,33 @@ def test_a_rule_that_is_broken_ends_the_load_at_once(
     assert "(stop rule 'p99 > 1us')" in out
     result = RunResult.model_validate_json((tmp_path / "found/result.json").read_text())
     assert result.steps == ()  # half a step says nothing
+    assert result.request.target.model_dump()["stop_if"] == ("p99 > 1us",)
+
+
+def test_a_search_that_may_end_at_once_is_done_again_with_its_conditions(
+    plimsoll: Callable[..., Output],
+    prepared: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    find = ["find", prepared, "--workload", "ycsb-c", "--warm", "0", "--warmup", "0"]
+    find += ["--duration", "600", "--stop-if", "p99 > 1us", "--max-rate", "2000000"]
+    plimsoll(*find, *BESIDE_OTHERS, "--out", str(tmp_path / "first"))
+    request = json.loads((tmp_path / "first/request.json").read_text())
+    assert request["target"]["stop_if"] == ["p99 > 1us", "rate > 2000000"]
+    target = parse_dsn(prepared)
+    monkeypatch.setenv("PLIMSOLL_USER", target.user)
+    monkeypatch.setenv("PLIMSOLL_PASSWORD", target.password)
+    again = ["run", str(tmp_path / "first/request.json"), "--local"]
+    code, out, _ = plimsoll(*again, "--out", str(tmp_path / "again"))
+    assert code == 1
+    assert "(stop rule 'p99 > 1us')" in out
+    request["target"]["stop_if"] = ["p99.write > 1us"]
+    (tmp_path / "wrong.json").write_text(json.dumps(request))
+    code, _, err = plimsoll("run", str(tmp_path / "wrong.json"), "--local")
+    assert code == 2
+    assert "target.stop_if: " in err
+    assert "read" in err
 
 
 def test_what_is_expected_decides_the_exit_code_and_is_written_down(

@@ -153,6 +153,34 @@ def test_another_dsn_at_the_port_of_mariadb_is_told_at_once(
     assert told.endswith("this is MySQL or MariaDB: begin the DSN with mysql://")
 
 
+@pytest.mark.parametrize("scheme", ["mysql", "postgres"])
+@pytest.mark.parametrize(
+    ("said", "what"),
+    [
+        (b"SSH-2.0-OpenSSH_9.2\r\n", "a server of SSH"),
+        (b"220 mail.example.com ESMTP\r\n", "a server of mail or FTP"),
+    ],
+)
+def test_what_is_no_database_is_named(scheme: str, said: bytes, what: str) -> None:
+    def greets(peer: Peer) -> None:
+        peer.send(said)
+
+    with HostileServer(greets) as server:
+        told = refusal_of(parse_dsn(f"{scheme}://u:p@127.0.0.1:{server.port}/d"))
+    assert told.endswith(f"this is {what}, and no database that Plimsoll knows: look at the port")
+
+
+@pytest.mark.parametrize("scheme", ["mysql", "postgres"])
+def test_a_server_of_http_is_named(scheme: str) -> None:
+    def answers(peer: Peer) -> None:
+        peer.read(1)
+        peer.send(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+
+    with HostileServer(answers) as server:
+        told = refusal_of(parse_dsn(f"{scheme}://u:p@127.0.0.1:{server.port}/d"))
+    assert "this is a server of HTTP" in told
+
+
 def test_a_cassandra_is_recognized() -> None:
     def answers(peer: Peer) -> None:
         peer.read(1)

@@ -93,7 +93,7 @@ def test_a_rule_is_broken_within_a_second(
 
 
 def test_a_second_with_more_operations_than_the_rate_breaks_its_rule() -> None:
-    rule = StopRule.of_rate(150)
+    rule = StopRule.parse("rate > 150", OPERATIONS)
     assert rule.broken_by([second("read", 100), second("update", 50)]) is None
     broken = rule.broken_by([second("read", 100), second("update", 51)])
     assert broken == "151 operations were done within a second"
@@ -104,6 +104,8 @@ def test_a_second_with_more_operations_than_the_rate_breaks_its_rule() -> None:
     [
         ("p95 > 1ms", "is not a rule"),
         ("p99", "has no limit"),
+        ("rate", "has no limit"),
+        ("rate > 5ms", "has no number above 0"),
         ("p99 > 1", "is not a latency"),
         ("errors > 101%", "is not a share"),
         ("errors > 1ms", "is not a share"),

@@ -173,6 +173,8 @@ WRONG: list[tuple[dict[str, Any], str, object, list[str]]] = [
     (of("target", ENDPOINT, "statement_mode", "simple"), "target.statement_mode", None, []),
     (of("target", ENDPOINT, "allow_md5", "yes"), "target.allow_md5", "yes", ["true", "false"]),
     (of("target", ENDPOINT, "allow_writes", 2), "target.allow_writes", 2, ["true", "false"]),
+    (of("target", ENDPOINT, "stop_if", ["p42"]), "target.stop_if[0]", "p42",
+     [r"^(p50|p99|max|errors|rate)(\.[A-Za-z0-9_-]{1,64})?( ?> ?.{1,24})?$"]),
     (of("target", ENDPOINT, "secret_arn", "s"), "target.secret_arn", "s",
      ["^arn:aws[a-z-]*:secretsmanager:"]),
     # the workload
@@ -323,7 +325,7 @@ WRONG: list[tuple[dict[str, Any], str, object, list[str]]] = [
     ({"foo": "hunter2"}, "foo", None, sorted(Request.model_fields)),
     (of("target", ENDPOINT, "password", "hunter2"), "target.password", None,
      ["allow_md5", "allow_writes", "database", "engine", "host", "kind", "nodes", "port",
-      "secret_arn", "statement_mode", "tls", "volume"]),
+      "secret_arn", "statement_mode", "stop_if", "tls", "volume"]),
 ]  # fmt: skip
 
 

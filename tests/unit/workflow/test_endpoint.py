@@ -45,6 +45,9 @@ def test_an_endpoint_that_is_not_allowed_is_refused() -> None:
     writing = TARGET.model_copy(update={"allow_writes": True})
     with pytest.raises(UsageError, match=r"target\.allow_writes: rows .* on one machine alone"):
         find_endpoint_address(writing, allowed)
+    bounded = TARGET.model_copy(update={"stop_if": ("errors",)})
+    with pytest.raises(UsageError, match=r"target\.stop_if: only a search from one machine can"):
+        find_endpoint_address(bounded, allowed)
     with pytest.raises(
         UsageError, match=r"db\.example\.com:3306 is not among .* \(allowed: none\)"
     ):

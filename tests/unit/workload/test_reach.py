@@ -81,6 +81,10 @@ def test_a_statement_in_cql_that_reaches_further(text: str) -> None:
         ("SELECT 1 -- a note", "holds a comment (--)"),
         ("SELECT 1; SELECT 2", "holds more than one statement"),
         ("SELECT SLEEP(1)", "calls 'SLEEP', which is not an allowed function"),
+        (
+            "INSERT INTO item (id) VALUES (?) ON CONFLICT (id) DO NOTHING",
+            "has ON CONFLICT, which is PostgreSQL's: write such a statement under `postgres`",
+        ),
         ("SELECT kk FROM item", "unknown column 'kk'; did you mean 'k'?"),
         ("SELECT prt.k FROM item, part", "unknown table 'prt'; did you mean 'part'?"),
         ("SELECT 'x", "a quoted part (') has no end"),

@@ -267,8 +267,13 @@ def test_commas_between_thousands_are_never_taken_for_ends_of_numbers(
     name: str, old: str, new: str
 ) -> None:
     assert old in text_of(name)
-    with pytest.raises(UsageError):
+    with pytest.raises(UsageError, match=r"without commas between thousands|not a number|again"):
         reading_of(text_of(name).replace(old, new), name)
+
+
+def test_a_throughput_that_its_own_operations_deny_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"is 500, but operations / window_s is 10: leave out"):
+        read_csv(f"{HEADER},operations,window_s\n1,500,830,100,10\n", "a.csv", "mean")
 
 
 # --- what copying and logging add ---

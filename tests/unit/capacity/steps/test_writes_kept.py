@@ -49,6 +49,14 @@ def test_what_was_counted_and_seen_is_told() -> None:
     )
 
 
+def test_writes_that_are_committed_and_undone_are_told_apart() -> None:
+    assert audit_writes(step(9_000, 8, 0)).detail == (
+        "writes are not kept (not committed, or a trigger or rule undoes them): 8,000 writes"
+        " succeeded, 9,000 commits were counted; of 8 rows written after the load, another session"
+        " saw 0"
+    )
+
+
 def test_such_a_step_decides_nothing() -> None:
     capacity = judge([step(90_000, 8, 0)], Rules(confirmation=None))
     assert (capacity.verdict, capacity.cause) == ("INCONSISTENT", "audit:writes_kept")

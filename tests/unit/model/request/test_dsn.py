@@ -99,7 +99,10 @@ def test_a_password_from_elsewhere_is_for_a_dsn_that_has_none(
         ("cassandra://u:hunter2@db", "has no keyspace"),
         ("mysql://u:hunter2@db/d/e", "a database's name has no /"),
         ("cassandra://u:hunter2@db/k/l", "a keyspace's name has no /"),
-        ("mysql://u:hunter2@db/d?ssl=1", "unknown option 'ssl' (allowed: tls)"),
+        (
+            "mysql://u:hunter2@db/d?ssl=1",
+            "unknown option 'ssl' (allowed: tls); write tls=verify or",
+        ),
         ("mysql://u:hunter2@db/d?allow_md5=true", "unknown option 'allow_md5' (allowed: tls)"),
         (
             "postgres://u:hunter2@db/d?ssl=1",
