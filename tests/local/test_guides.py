@@ -35,6 +35,7 @@ from tests.support.guides import (
     Scene,
     blocks,
     commands,
+    files,
     require_answer,
     shrunk,
     with_clients,
@@ -119,13 +120,13 @@ class Stage:
         self.load = self.production()
         self.derive_files()
 
-    def derive_files(self) -> None:
-        """The log and the dump of the production database, which its page reads."""
+    def derive_files(self, place: str = "replica/shop") -> None:
+        """Write the log and the dump of the production database."""
         read = "SELECT * FROM usertable WHERE ycsb_key = 'user{}'"
         log = MARIADB_HEAD + slow(8, *(read.format(n) for n in range(40)))
-        production = self.scene.databases["replica/shop"].rpartition("/")[2]
+        production = self.scene.databases[place].rpartition("/")[2]
         Path("slow.log").write_text(log.replace("Schema: shop", f"Schema: {production}"))
-        with closing(connect(parse_dsn(self.scene.databases["replica/shop"]))) as connection:
+        with closing(connect(parse_dsn(self.scene.databases[place]))) as connection:
             ((_, made),) = execute(connection, "SHOW CREATE TABLE usertable")
         Path("dump.sql").write_text(f"{made};\n")
 
@@ -134,8 +135,8 @@ class Stage:
         self.load = self.production()
         write_result(Path(OBSERVED), *synthetic_run())
 
-    def production(self) -> AbstractContextManager[Any]:
-        production = self.scene.databases["replica/shop"]
+    def production(self, place: str = "replica/shop") -> AbstractContextManager[Any]:
+        production = self.scene.databases[place]
         package.prepare(production, workload="ycsb-b", records=300)
         return under_load(production, "ycsb-b", connections=1)
 
@@ -156,6 +157,27 @@ class Stage:
         )
         Path("scenarios").mkdir()
         shutil.copy(ROOT / "scenarios/size-demo.yaml", "scenarios")
+
+    def ci(self) -> None:
+        self.capacity()
+        Path("pgbench-8.txt").write_text(with_clients(8))
+        self.mysql_databases("db.example/scratch")
+        package.prepare(self.scene.databases["db.example/scratch"], workload="ycsb-b", records=300)
+        write_result(Path("ci"), *synthetic_run())
+        Path("ci/result.json").rename("ci/baseline.json")
+
+    def experiments(self) -> None:
+        Path("small.yaml").write_text(blocks(DOCS / "experiments.md", "yaml")[0])
+        shutil.copytree(ROOT / "reference", "reference")
+        write_result(Path("r1-results/1000"), *synthetic_run(run_id="slow"))
+        fast = synthetic_run(knee=6.3, iops=2000, run_id="fast", seed=6)
+        write_result(Path("r1-results/2000"), *fast)
+
+    def buying_iops(self) -> None:
+        Path("iops.yaml").write_text(files(DOCS / "buying-iops.md")["iops.yaml"])
+        self.mysql_databases("prod/shop")
+        self.load = self.production("prod/shop")
+        self.derive_files("prod/shop")
 
     def first_load_line(self) -> None:
         """It needs nothing but its database."""

@@ -47,12 +47,12 @@ def files(page: Path) -> dict[str, str]:
 
 # guides whose commands tests/local/test_guides.py runs
 HERE = {
-    "capacity", "derive", "finding", "first-load-line", "gate", "observing",
-    "production-to-purchase", "reading-a-report", "sizing", "versus",
+    "buying-iops", "capacity", "ci", "derive", "experiments", "finding", "first-load-line", "gate",
+    "observing", "production-to-purchase", "reading-a-report", "sizing", "versus",
 }  # fmt: skip
 QUICK = {"capacity", "reading-a-report"}  # the others are for `make test-all`
-# guides of which only the options of each command are tested
-NOT_RUN = {"buying-iops", "checks", "ci", "experiments", "service-for-teams"}
+# guides whose commands tests/local/service/test_guides.py runs
+AT_SERVICE = {"checks", "service-for-teams"}
 # verbs with a process of their own, which stays: the tests that run them
 ELSEWHERE = {
     "canary": "tests/local/service/test_canary_verb.py",

@@ -14,7 +14,9 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
+from click.testing import CliRunner, Result
 
+from plimsoll.cli.main import cli
 from plimsoll.client.address import URL_VARIABLE, Address, read_address
 from plimsoll.client.http import Http
 from plimsoll.local.deploying import PRINCIPAL
@@ -23,6 +25,7 @@ from plimsoll.local.twin import LocalTwin
 from tests.local.workflow.conftest import ANSWERED, tiny
 from tests.local.workflow.pool import OTHER, assert_idle
 
+Verb = Callable[..., Result]
 HEADER = "X-Test-Principal"
 STRANGER = "arn:aws:iam::123456789012:user/stranger"
 PATIENCE_S = 600.0  # on AWS a database takes minutes
@@ -187,3 +190,14 @@ def assert_gone() -> Callable[[Any], None]:
             assert f"plimsoll-{run['run_id']}" not in twin.databases
 
     return check
+
+
+@pytest.fixture
+def verb(api: Caller, monkeypatch: pytest.MonkeyPatch) -> Verb:
+    """Call a verb on the service."""
+    monkeypatch.setenv(URL_VARIABLE, api.url)
+
+    def call(*arguments: str) -> Result:
+        return CliRunner().invoke(cli, arguments, standalone_mode=False)
+
+    return call

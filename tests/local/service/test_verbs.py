@@ -2,34 +2,18 @@
 
 import json
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
 import pytest
-from click.testing import CliRunner, Result
 
-from plimsoll.cli.main import cli
-from plimsoll.client.address import URL_VARIABLE
 from plimsoll.client.refusals import ServiceError
 from plimsoll.errors import PlimsollError, PreflightError, UsageError
-from tests.local.service.conftest import PATIENCE_S, Caller, body
+from tests.local.service.conftest import PATIENCE_S, Caller, Verb, body
 from tests.local.workflow.conftest import wait_until
 
-Verb = Callable[..., Result]
 NOT_THERE = {"no_such_parameter": 1}
-
-
-@pytest.fixture
-def verb(api: Caller, monkeypatch: pytest.MonkeyPatch) -> Verb:
-    """Call a verb on the service."""
-    monkeypatch.setenv(URL_VARIABLE, api.url)
-
-    def call(*arguments: str) -> Result:
-        return CliRunner().invoke(cli, arguments, standalone_mode=False)
-
-    return call
 
 
 def _file(folder: Path, text: Any) -> str:
