@@ -23,7 +23,8 @@ def test_a_scenario_can_be_asked_for(path: Path) -> None:
     asked = read_file(path)
     cells = asked.cells if isinstance(asked, CheckedExperiment) else tuple(asked)
     assert len(cells) >= 2
-    assert path.read_text().startswith("# Reference experiment R")
+    head, *_ = path.read_text().partition("\nname:")
+    assert re.search(r"\b[Rr]eference experiment R\d", head.replace("\n# ", " "))
 
 
 @pytest.mark.parametrize(
