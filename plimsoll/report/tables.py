@@ -63,8 +63,8 @@ class ReportTable:
     @property
     def in_words(self) -> tuple[bool, ...]:
         """Whether each column holds words, which are read from the left, and not only figures."""
-        cells = zip(*self.rows, strict=True)
-        return tuple(not all(_FIGURE.match(cell.text) for cell in column) for column in cells)
+        places = range(len(self.columns))
+        return tuple(not all(_FIGURE.match(row[at].text) for row in self.rows) for at in places)
 
 
 def steps_table(result: RunResult) -> ReportTable | None:

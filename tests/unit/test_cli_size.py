@@ -13,6 +13,7 @@ from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.model.request.rds_target import RdsTarget
 from plimsoll.model.request.request import Request
 from plimsoll.model.run.run_record import Failure
+from plimsoll.report.page import whole
 from plimsoll.requests.checked_request import CheckedRequest
 from tests.support.few_prices import PRICES
 from tests.support.synthetic_run import synthetic_run
@@ -55,7 +56,7 @@ def test_the_answer_is_one_sentence_and_a_ranking_in_which_predictions_are_marke
     assert result.return_value == 0, result.exception
     first, asked, *_ = result.output.splitlines()
     assert ", carries 2,000 ops/s with 30 % to spare for $" in first
-    assert asked.startswith("asked: 2,000 ops/s within p99 read 50.0 ms, update 50.0 ms; a load")
+    assert asked.startswith("Asked: 2,000 ops/s within p99 read 50.0 ms, update 50.0 ms; a load")
     rows = [
         line
         for line in result.output.splitlines()
@@ -101,8 +102,8 @@ def test_the_page_of_the_run_has_the_ranking_with_measured_and_predicted_apart(
     asked = json.loads(called(fresh_run, "--want", "100", "--json").output)
     CliRunner().invoke(report.command, [str(fresh_run)], standalone_mode=False)
     page = (fresh_run / "report.html").read_text()
-    assert asked["sentence"] in page
-    assert "asked: 100 ops/s within" in page
+    assert whole(asked["sentence"]) in page
+    assert whole("Asked: 100 ops/s within") in page
     assert "~ is predicted, not measured." in page
     ranking = page[page.index("What to buy") :]
     ranking = ranking[: ranking.index("</section>")]

@@ -134,7 +134,7 @@ def _check_whole(
     """Refuse a summary from which sections are missing.
 
     Raises:
-        UsageError: Its sections have fewer operations than were run.
+        UsageError: The sections have fewer operations than were run.
     """
     told = 0.0
     for section in _OPERATIONS[:-1]:  # a read-modify-write is a read and an update

@@ -150,7 +150,7 @@ def summarize_fresh(
 
     Args:
         name: The cell.
-        runs: Its runs.
+        runs: The runs of the cell.
         capacities: The capacity that each run found, in their order; None if it has none.
     """
     sample = sample_fresh(capacities)

@@ -227,9 +227,9 @@ def divide_candidates(
 
     Args:
         of: The name of the first target.
-        a: Its runs.
+        a: The runs of the first.
         to: The name of the second target.
-        b: Its runs.
+        b: The runs of the second.
         apart_s: The most seconds between the two steps of a pair, if the runs took turns.
     """
     if a.fresh or b.fresh:

@@ -49,7 +49,7 @@ def failed_client(result: RunResult, cause: str) -> FailedClient:
     step, client = found
     assert (step.fleet.planned, step.fleet.ran) == (2, 2 - len(step.fleet.failed))
     assert result.capacity is not None
-    assert any(note.startswith(f"steps/{step.plan.index} ") for note in result.capacity.notes)
+    assert any(note.startswith(f"step {step.plan.index} ") for note in result.capacity.notes)
     assert any(again.fleet.ran == 2 for again in result.steps[step.plan.index :])
     return client
 

@@ -19,7 +19,7 @@ def said_nothing(record: RunRecord, result: RunResult, *, step: int = 1) -> str:
     assert silent.void is not None
     assert not silent.operations
     assert result.capacity is not None
-    assert f"steps/{step} does not count: {silent.void}" in result.capacity.notes
+    assert f"step {step} does not count: {silent.void}" in result.capacity.notes
     assert any(later.step.void is None for later in result.steps[step:])
     return silent.void
 
