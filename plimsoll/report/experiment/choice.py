@@ -287,7 +287,7 @@ def _fail_words(names: Sequence[str]) -> str:
 class MatrixCell(Model):
     """One run of the matrix, or all runs of a repeated cell."""
 
-    run_id: str  # of a repeated cell, that of its first run
+    run_id: str  # the cell's run; the first of several
     figure: str  # with its bound; a dash if there is none
     verdict: str
     errors: int  # over all steps
