@@ -333,10 +333,13 @@ def assert_whole(aws: Emulator, run: RunDetail) -> None:
 
 
 def read_packages(aws: Emulator) -> dict[str, str]:
-    """Return the digest of each function's package."""
+    """Return the digest of each package of Plimsoll's functions: the CDK has one beside them."""
     pages = aws.client("lambda").get_paginator("list_functions").paginate()
     return {
-        each["FunctionName"]: each["CodeSha256"] for page in pages for each in page["Functions"]
+        each["FunctionName"]: each["CodeSha256"]
+        for page in pages
+        for each in page["Functions"]
+        if each["FunctionName"].startswith("plimsoll-")
     }
 
 
