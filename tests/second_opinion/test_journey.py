@@ -225,6 +225,7 @@ def test_a_deployment_is_made_called_changed_and_destroyed(
         assert f"the runs {stopped}" in told
         code, told = page.run(f"plimsoll stop {stopped} --wait", "caller")
         assert code == 0, told
+        assert stopped in page.succeed("plimsoll status ID", "caller", ID=stopped)
         gone = service.run(stopped)
         assert (gone.state, gone.deleted_at is not None) == (RunState.STOPPED, True)
 

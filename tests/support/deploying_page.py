@@ -18,7 +18,7 @@ FOLLOWED = (
     "npx cdk deploy",
     "plimsoll preflight request.yaml",
     ".venv/bin/plimsoll submit request.yaml",
-    "plimsoll status",
+    "plimsoll status ID",
     "plimsoll watch ID --out DIR",
     "plimsoll team put FILE",
     ".venv/bin/plimsoll drain --wait && npx cdk deploy && .venv/bin/plimsoll drain --end",
