@@ -68,10 +68,11 @@ def compute_bounds(profile: Profile, caps: Caps, end: End, load: float) -> Itera
         each = max(
             LEAST_CPU * taken_s.cost(end), taken_s.cost(end) + _added_io_cpu_s(profile, kept, end)
         )
-        rate = caps.processors * caps.speed.at(end) / each
-        # call it the machine's limit if processes other than the server use most of the CPU
-        others = server.at(load).mid < taken_s.mid / 2
-        yield Bound(resource="machine" if others else "cpu", ops_per_second=rate)
+        if each:  # it may be extrapolated to nothing
+            rate = caps.processors * caps.speed.at(end) / each
+            # call it the machine's limit if processes other than the server use most of the CPU
+            others = server.at(load).mid < taken_s.mid / 2
+            yield Bound(resource="machine" if others else "cpu", ops_per_second=rate)
 
 
 def _added_io_cpu_s(profile: Profile, kept: float, end: End) -> float:

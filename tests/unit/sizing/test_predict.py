@@ -260,3 +260,10 @@ def test_the_interval_contains_the_figure(
     found = line(caps(iops=asked, memory_gib=8 * memory), limit_us, ground)
     assert found.low <= found.ops_per_second * (1 + 1e-9)
     assert found.ops_per_second <= found.high * (1 + 1e-9)
+
+
+def test_a_use_that_falls_to_nothing_under_heavier_loads_binds_nothing_at_best() -> None:
+    """The slope between two loads that are nearly equal may be any, and is extrapolated."""
+    steep = Trend(-1e4, (0.0, log(0.001)), 0.05, 1.0, 1.0001)
+    found = line(CAPS, ground=known(ios=None, mib=None, server_cpu_s=steep))
+    assert found.high >= found.ops_per_second >= found.low > 0
