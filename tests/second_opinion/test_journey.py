@@ -305,7 +305,8 @@ def assert_refuses_unsigned_calls(aws: Emulator) -> None:
     call = urllib.request.Request(f"{aws.url}{api.path}health", headers={"Host": api.netloc})
     with pytest.raises(urllib.error.HTTPError) as refused:
         urllib.request.urlopen(call, timeout=30)
-    assert refused.value.code == 403
+    with refused.value as answer:
+        assert answer.code == 403
 
 
 def await_run(service: Service, run_id: str, is_there: Callable[[RunDetail], bool]) -> RunDetail:
