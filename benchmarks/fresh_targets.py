@@ -28,7 +28,7 @@ FIRST_SEED = 7_000_000
 RUNS = (2, 3, 5, 10)
 SCATTER = ((0.0, 0.05), (0.02, 0.05), (0.05, 0.05), (0.10, 0.05))  # between targets, within a run
 STRATEGIES = ("ramp", "rate", "steps")
-BETWEEN, NOISE = 0.03, 0.05  # of the searches
+SEARCHED_SCATTER = 0.03, 0.05  # the same where whole searches are carried through
 DRAWS = 4_000
 
 
@@ -66,7 +66,7 @@ def write_search_table(searches: int) -> str:
 
 
 def _row(strategy: str, target: Target, seeds: range) -> str:
-    found = search_fresh(strategy, target, BETWEEN, NOISE, seeds)
+    found = search_fresh(strategy, target, *SEARCHED_SCATTER, seeds)
     exact = sum(capacity.bound == "=" for capacity in found)
     shares = [cover_next_search(n, found, DRAWS, FIRST_SEED + n)[0] for n in RUNS]
     cells = "".join(f" {share:.1%} |" for share in shares)

@@ -6,9 +6,9 @@ import shutil
 
 _MIB = 2**20
 _LEAST_MEMORY_BYTES = 512 * _MIB  # with less, numpy's library may end the process by itself
-# of Python's RuntimeError, and of the engine's panic
+# What Python's RuntimeError and the engine's panic say then
 _NO_THREAD = ("can't start new thread", "failed to spawn thread")
-_NO_LIBRARY = "failed to map segment from shared object"  # of an ImportError
+_NO_LIBRARY = "failed to map segment from shared object"  # what an ImportError says then
 
 
 def is_limit_reached(error: BaseException) -> bool:

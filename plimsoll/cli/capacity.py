@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 # Output: the curve, every step's verdict with its reason, and the answer.
 
 
-LABEL_WIDTH = 11  # of the names of facts
+LABEL_WIDTH = 11  # columns in which `bracket`, `interval`, `cause` and the like stand
 
 
 def print_capacity(capacity: Capacity, console: Console) -> None:

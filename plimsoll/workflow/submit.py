@@ -187,7 +187,7 @@ def quote_possible_run(
     Args:
         settings: The deployment's settings.
         checked: The run's request.
-        given: Where its dataset comes from; None if the request says it.
+        given: How its target gets the dataset; None for what the request alone tells.
         ask: The function that asks RDS for a version.
 
     Raises:
@@ -195,8 +195,7 @@ def quote_possible_run(
         LimitReachedError: A limit of the team never leaves room for it.
     """
     request = checked.request
-    quoted = _quote_allowed(settings, checked, given or find_dataset_source(request), ask=ask)
-    divide_budget(request, quoted)
+    quoted = _quote_allowed(settings, checked, given, ask=ask)
     needed = compute_ask(request, quoted)
     unpriced = needed.model_copy(update={"usd_most": needed.usd_most or 0.0})
     _require_possible_ask(settings, request, unpriced)
@@ -216,23 +215,14 @@ def require_possible_run(
     given: Given | None = None,
     ask: AskRds = resolve_rds_version,
 ) -> None:
-    """Refuse a run that this deployment would refuse at any time.
+    """Refuse a run that this deployment would refuse at any time, or for want of a price.
 
-    Args:
-        settings: The deployment's settings.
-        checked: The run's request.
-        given: Where its dataset comes from; None if the request says it.
-        ask: The function that asks RDS for a version.
-
-    Raises:
-        UsageError: See `submit_run`.
-        LimitReachedError: A limit of the team never leaves room for it.
+    Arguments and errors are those of `quote_possible_run`.
     """
     request = checked.request
     if settings.on_one_machine:
         require_stand_in(request)
-    quoted = _quote_allowed(settings, checked, given or find_dataset_source(request), ask=ask)
-    divide_budget(request, quoted)
+    quoted = _quote_allowed(settings, checked, given, ask=ask)
     _require_possible_ask(settings, request, compute_ask(request, quoted))
 
 
@@ -245,11 +235,11 @@ def _require_possible_ask(settings: TeamSettings, request: Request, needed: Ask)
 def _quote_allowed(
     settings: SubmitSettings,
     checked: CheckedRequest,
-    given: Given,
+    given: Given | None,
     *,
     ask: AskRds = resolve_rds_version,
 ) -> Quote:
-    """Quote a run that the deployment allows, whatever room its team's limits leave."""
+    """Quote a run that deployment and budget allow, whatever room its team's limits leave."""
     request = checked.request
     require_allowed(settings, request)
     if not settings.on_one_machine:
@@ -261,7 +251,10 @@ def _quote_allowed(
         require_openable_connections(request)
     version = resolve_version(settings, request.target, ask=ask)
     prices = override_prices(settings.prices)
-    return estimate_quote(checked, prices, database_version=version, given=given)
+    given = given or find_dataset_source(request)
+    quoted = estimate_quote(checked, prices, database_version=version, given=given)
+    divide_budget(request, quoted)
+    return quoted
 
 
 def _create_with_share(

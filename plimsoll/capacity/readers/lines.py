@@ -23,6 +23,7 @@ _PREFIX = re.compile(
 _PREFIXES_MAX = 4  # such as a container's name, a time and a level
 _SHARED_LENGTH_MAX = 200  # characters of any other prefix
 _SHARED_MAX = 16  # different ones in a text
+_TRIED_MAX = 10_000  # different texts before marks that are looked at
 _ODD_SPACES = re.compile("[\u00a0\u2007\u202f]")
 # A figure of pgbench, sysbench or wrk2 as printed or edited with a decimal comma.
 _COMMA_FIGURE = re.compile(
@@ -64,7 +65,7 @@ def strip_shared_prefixes(text: str, marks: Sequence[str]) -> str:
     for line in text.split("\n"):
         for mark in marks:
             before, found, _ = line.partition(mark)
-            if found and 0 < len(before) <= _SHARED_LENGTH_MAX:
+            if found and 0 < len(before) <= _SHARED_LENGTH_MAX and len(known) < _TRIED_MAX:
                 known.setdefault(_describe_prefix(before), set()).add(mark)
     prefixes = [prefix for prefix, found in known.items() if len(found) > 1][:_SHARED_MAX]
     if not prefixes:

@@ -21,6 +21,7 @@ from plimsoll.report.comparing.ratios import (
     divide_bounds,
     find_only_load,
     name_sample,
+    tell_ratio,
     welch_ratio,
 )
 from plimsoll.report.tables import ReportCell, ReportTable
@@ -114,33 +115,25 @@ def divide_fresh(
         ratio = divide_bounds(of, to, value, mine.bound, theirs.bound)
         return ratio and ratio.model_copy(update={"fresh_targets": counts})
     subject = f"{of} sustains" if mine.load is None else f"At {mine.load}, {of} gives"
-    told = f"{subject} {words.ratio(value)} times the throughput of {to}"
     scatter = [estimate_over_targets(side.figures, side.deviation_least) for side in (mine, theirs)]
     if None in scatter:
         sentence = (
-            f"{told}; without different figures of two fresh targets of both there is no interval,"
-            " so the difference may be noise."
+            f"{subject} {words.ratio(value)} times the throughput of {to}; without different"
+            " figures of two fresh targets of both there is no interval, so the difference may be"
+            " noise."
         )
         return Ratio(of=of, to=to, value=value, fresh_targets=counts, sentence=sentence)
     least = mine.deviation_least, theirs.deviation_least
-    value, low, high = welch_ratio(mine.figures, theirs.figures, least)
-    differs = low > 1 or high < 1
-    shown = f"(95 % interval {words.ratio_interval(low, high)}{name_sample(None, counts)})"
-    sentence = f"{told} {shown}: the difference is larger than the noise between targets."
-    if not differs:
-        no_difference = f"{of} and {to}: no difference can be shown"
-        sentence = f"{no_difference}; the ratio is {words.ratio(value)} {shown}."
-    return Ratio(
-        of=of,
-        to=to,
-        value=value,
-        low=low,
-        high=high,
-        fresh_targets=counts,
+    ratio = tell_ratio(
+        of,
+        to,
+        subject,
+        welch_ratio(mine.figures, theirs.figures, least),
         method=WELCH_METHOD,
-        differs=differs,
-        sentence=sentence,
+        sample=name_sample(None, counts),
+        noise="the noise between targets",
     )
+    return ratio.model_copy(update={"fresh_targets": counts})
 
 
 def summarize_fresh(

@@ -112,12 +112,37 @@ def divide_capacities(of: str, a: Capacity | None, to: str, b: Capacity | None) 
         )
         counts = len(mine), len(theirs)
         return Ratio(of=of, to=to, value=value, repetitions=counts, sentence=sentence)
-    value, low, high = welch_ratio(mine, theirs)
+    ratio = tell_ratio(of, to, subject, welch_ratio(mine, theirs), method=WELCH_METHOD)
+    return ratio.model_copy(update={"repetitions": (len(mine), len(theirs))})
+
+
+def tell_ratio(
+    of: str,
+    to: str,
+    subject: str,
+    ends: tuple[float, float, float],
+    *,
+    method: str,
+    sample: str = "",
+    noise: str = "the noise",
+) -> Ratio:
+    """Make a ratio with an interval, and the sentence that tells it.
+
+    Args:
+        of: The name of the one run.
+        to: The name of the other run.
+        subject: The beginning of a sentence that says how many times more is reached.
+        ends: The ratio, and the low and the high end of its 95 % interval.
+        method: The method of the interval.
+        sample: What `name_sample` says of it.
+        noise: What the difference is compared with.
+    """
+    value, low, high = ends
     differs = low > 1 or high < 1
-    shown = f"(95 % interval {words.ratio_interval(low, high)})"
+    shown = f"(95 % interval {words.ratio_interval(low, high)}{sample})"
     sentence = (
         f"{subject} {words.ratio(value)} times the throughput of {to} {shown}: the difference is"
-        " larger than the noise."
+        f" larger than {noise}."
     )
     if not differs:
         no_difference = f"{of} and {to}: no difference can be shown"
@@ -128,8 +153,7 @@ def divide_capacities(of: str, a: Capacity | None, to: str, b: Capacity | None) 
         value=value,
         low=low,
         high=high,
-        repetitions=(len(mine), len(theirs)),
-        method=WELCH_METHOD,
+        method=method,
         differs=differs,
         sentence=sentence,
     )

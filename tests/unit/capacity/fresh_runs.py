@@ -12,7 +12,7 @@ from plimsoll.report.comparing.fresh_targets import sample_fresh
 from tests.unit.capacity.simulators import Target, World
 from tests.unit.capacity.trials import run, search_for, shifted
 
-REPETITIONS = 5  # of the answer's load in a run
+REPETITIONS = 5  # windows of each run at its answer's load
 TRUTH = 1000.0  # geometric mean over all targets, ops/s
 
 

@@ -15,7 +15,7 @@ from plimsoll.requests.prepared_datasets import plan_shared_datasets
 from tests.unit.requests.test_cells import GOOD
 
 
-def asked(fresh: int | None = 3, **changes: Any) -> CheckedExperiment:
+def repeat_cells(fresh: int | None = 3, **changes: Any) -> CheckedExperiment:
     """Two volumes by two mixes, each three times unless told otherwise."""
     value = yaml.safe_load(GOOD)
     if fresh is not None:
@@ -24,7 +24,7 @@ def asked(fresh: int | None = 3, **changes: Any) -> CheckedExperiment:
 
 
 def test_each_cell_is_a_run_on_each_fresh_target() -> None:
-    cells = asked().cells
+    cells = repeat_cells().cells
     assert [cell.index for cell in cells] == list(range(12))
     assert [cell.name for cell in cells[:4]] == [
         "slow-reads-r1", "slow-reads-r2", "slow-reads-r3", "slow-both-r1"
@@ -39,7 +39,7 @@ def test_each_cell_is_a_run_on_each_fresh_target() -> None:
 
 
 def test_an_experiment_without_repeat_is_as_before() -> None:
-    checked = asked(None)
+    checked = repeat_cells(None)
     assert [cell.name for cell in checked.cells] == [
         "slow-reads", "slow-both", "fast-reads", "fast-both"
     ]  # fmt: skip
@@ -49,7 +49,7 @@ def test_an_experiment_without_repeat_is_as_before() -> None:
 
 
 def test_runs_start_in_rounds_each_in_an_order_of_its_own() -> None:
-    checked = asked(20)
+    checked = repeat_cells(20)
     drawn = draw_order(checked.experiment, 7)
     assert sorted(drawn) == list(range(80))
     rounds = [drawn[start : start + 4] for start in range(0, 80, 4)]
@@ -61,7 +61,7 @@ def test_runs_start_in_rounds_each_in_an_order_of_its_own() -> None:
 
 def test_the_quote_counts_every_run() -> None:
     prices = override_prices(PriceOverrides())
-    once, thrice = (quote_experiment(asked(fresh), prices) for fresh in (None, 3))
+    once, thrice = (quote_experiment(repeat_cells(fresh), prices) for fresh in (None, 3))
     assert len(thrice.cells) == 3 * len(once.cells)
     assert once.usd is not None
     assert thrice.usd is not None
@@ -70,7 +70,7 @@ def test_the_quote_counts_every_run() -> None:
 
 def test_runs_on_fresh_targets_share_a_dataset() -> None:
     """Restored anew for each: a fresh target of the same data."""
-    (shared,) = plan_shared_datasets(asked(dataset={}), local=True)
+    (shared,) = plan_shared_datasets(repeat_cells(dataset={}), local=True)
     assert shared.cells == tuple(range(12))
 
 
@@ -93,7 +93,7 @@ def test_what_cannot_be_repeated_is_refused_by_name(
     changes: dict[str, Any], complaint: str
 ) -> None:
     with pytest.raises(UsageError, match=complaint):
-        asked(**changes)
+        repeat_cells(**changes)
 
 
 def test_an_existing_database_is_never_fresh() -> None:

@@ -12,11 +12,14 @@ from plimsoll.sizing.caps import Caps, Pool
 from plimsoll.sizing.predict import (
     Calibrated,
     Prediction,
+    _climb_to_limits,
+    _compared_latencies_us,
+    build_network,
     calibrate_profile,
     predict,
     predict_latencies,
 )
-from plimsoll.sizing.queueing import Guess, Tail, Trend
+from plimsoll.sizing.queueing import End, Guess, Tail, Trend
 from tests.unit.sizing.known import CAPS, KNOWN, PROFILE, always, caps, known
 
 LONG = {"read": 1e6}  # a second: only resources bind
@@ -236,6 +239,29 @@ def test_more_iops_never_carry_less(
     less, more = (line(caps(iops=i), limit_us, ground) for i in sorted((one, other)))
     for name in ("low", "ops_per_second", "high"):
         assert getattr(less, name) <= getattr(more, name) * (1 + 1e-9)
+
+
+@given(
+    asked=iops,
+    limit_us=limits_us,
+    end=st.sampled_from(["low", "mid", "high"]),
+    writes=st.booleans(),
+)
+def test_latencies_never_fall_with_the_load(
+    asked: float, limit_us: float, end: End, *, writes: bool
+) -> None:
+    """So the heaviest load within the limits is found by bisection: it is the linear climb's."""
+    under_way = Tail(((1.0, 3000.0), (8.0, 9000.0))) if writes else None
+    ground = known(tails_under_way={"read": under_way} if under_way else {})
+    found = _climb_to_limits(ground.profile, caps(iops=asked), {"read": limit_us}, end, 1.0)
+    network, _ = build_network(ground.profile, caps(iops=asked), end, found.bounds)
+    within = []
+    for point in network.climb():
+        latency_us = _compared_latencies_us(ground.profile, network, point, end)["read"]
+        if latency_us > limit_us:
+            break
+        within.append(point.load)
+    assert (found.point.load if found.point else None) == (within[-1] if within else None)
 
 
 @given(iops, limits_us, limits_us)
