@@ -38,6 +38,7 @@ from plimsoll.sizing.offers import (
 from plimsoll.sizing.rank import describe_price
 from plimsoll.volumes.config import VolumeSettings, make_limit_configs
 
+EXPECTED_SHARE = 0.7 * LATE_SHARE  # the expected share keeps a margin
 CPU_FULL = 0.8  # a minute whose mean CPU use is above this is over the class's limit
 IDLE_IOPS, IDLE_CPU = 20.0, 0.05  # an instance that stays below both in 99 % of the minutes is idle
 WORTH = 0.1  # share of the price that a change must save to be called over-provisioned
@@ -181,7 +182,7 @@ class Adviser:
         def carries(volume: Volume) -> bool:
             made = change_volume(target, volume)
             assert isinstance(made, RdsTarget)  # noqa: S101 - a target keeps its kind
-            return self.judge(made).late[end] <= LATE_SHARE
+            return self.judge(made).late[end] <= (EXPECTED_SHARE, LATE_SHARE)[end - 1]
 
         found = [ladder.find_smallest(carries) for ladder in ladders]
         choices = [self.choose(change_volume(target, volume)) for volume in found if volume]
@@ -212,7 +213,7 @@ class Adviser:
             credits_left=found.credits_left,
             binds=BUCKETS[found.binds],
             outlook=outlook,
-            expected=fits and expected <= LATE_SHARE,
+            expected=fits and expected <= EXPECTED_SHARE,
         )
 
     def _find_cpu_over(self, name: str) -> float | None:

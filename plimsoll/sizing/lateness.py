@@ -13,13 +13,14 @@ seconds within a minute do not, and are bounded:
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from plimsoll.model.aws.volume_rules import IO_SIZE_BYTES
 
-Series = NDArray[np.float64]
+Series = NDArray[np.floating[Any]]
 Buckets = Mapping[str, "Bucket"]
 
 UNLIMITED = 1e18
@@ -34,7 +35,7 @@ EVEN_SHARE = 0.02  # chance that a minute that stands out held no burst
 CONTRADICTED = 0.02  # of the likeliest length's likelihood
 LATENCY_QUANTILE = 0.25  # of minutes: the latency of an I/O that hardly queues
 RESEMBLANCE = 0.1  # width of a cell of rates, as a logarithm
-ROUNDS = 5
+ROUNDS = 30
 ERRORS = 2.0  # deviations of the neighbors by which a base may be wrong
 
 
@@ -146,7 +147,8 @@ def find_bursts(history: History, today: Buckets | None) -> Bursts:
         free = _find_free(base[known], size[known], _find_peaks(today))
         told[known] = _explain_waits(ios[known], free, lengths, waited[known])
         error = ERRORS * (spread[known, 0] * period_s)[:, None]
-        fit = -0.5 * ((told[known] - ios[known, None]) / error) ** 2
+        # Student's t: a minute may hold two bursts, or the end of the last minute's queue
+        fit = -2 * np.log1p(((told[known] - ios[known, None]) / error) ** 2 / 3)
         likely = prior * np.exp(fit - fit.max(axis=1, keepdims=True))
         chance[known] = _share_rates(prior, likely, told[known] / lengths)
     excess = told[:, None] * np.stack((np.ones_like(size), size), axis=1)[..., None]
@@ -209,7 +211,8 @@ def _explain_waits(ios: Series, free: Series, lengths: Series, waited_s: Series)
     admitted = free[:, None] * lengths
     queued = 8 * waited_s[:, None] * free[:, None]
     explained = (admitted + np.sqrt(admitted**2 + queued)) / 2
-    return np.where(queued > 0, explained, np.minimum(ios[:, None], admitted))
+    told: Series = np.where(queued > 0, explained, np.minimum(ios[:, None], admitted))
+    return told
 
 
 def _share_rates(prior: Series, likely: Series, rates: Series) -> Series:
@@ -221,7 +224,7 @@ def _share_rates(prior: Series, likely: Series, rates: Series) -> Series:
     smooth = np.array([0.25, 0.5, 0.25])
     count = int(cells.max(initial=0)) + 1
     assumed = np.bincount(cells.ravel(), np.broadcast_to(prior, cells.shape).ravel(), count)
-    chance = likely / likely.sum(axis=1, keepdims=True)
+    chance: Series = likely / likely.sum(axis=1, keepdims=True)
     for _ in range(ROUNDS):
         told = np.bincount(cells.ravel(), chance.ravel(), count)
         ratio = np.convolve(told, smooth, "same") / (np.convolve(assumed, smooth, "same") + 1e-3)
