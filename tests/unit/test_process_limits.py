@@ -11,13 +11,18 @@ from pathlib import Path
 import pytest
 
 from plimsoll.cli.main import main
-from plimsoll.process_limits import describe_system_error
+from plimsoll.process_limits import (
+    describe_reached_limit,
+    describe_system_error,
+    name_low_limits,
+)
 from plimsoll.requests import experiment_file
 from tests.support.synthetic_run import synthetic_run
 
 ROOT = Path(__file__).parents[2]
 MIB = 2**20
 PROCESSES = "this user may have 5,242,880 processes and threads at most (ulimit -u)"
+MEMORY = "a process may have 5 MiB of memory at most (ulimit -v)"
 
 
 class PanicError(BaseException):
@@ -41,11 +46,11 @@ class PanicError(BaseException):
         ),
         (
             RuntimeError("can't start new thread"),
-            f"no further thread can be started: {PROCESSES}",
+            f"no further thread can be started: {PROCESSES}; {MEMORY}",
         ),
         (
             PanicError("failed to spawn thread: Os { code: 11, kind: WouldBlock }"),
-            f"no further thread can be started: {PROCESSES}",
+            f"no further thread can be started: {PROCESSES}; {MEMORY}",
         ),
         (
             ImportError("libx.so: failed to map segment from shared object"),
@@ -79,6 +84,33 @@ def test_what_is_not_limited_is_not_named(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(resource, "getrlimit", lambda _: none)
     assert describe_system_error(MemoryError()) == "out of memory"
     assert describe_system_error(OSError(errno.EFBIG, "File too large")) == "File too large"
+
+
+@pytest.mark.parametrize(
+    ("low", "told"),
+    [
+        ({}, ""),
+        ({resource.RLIMIT_NOFILE: 1024, resource.RLIMIT_FSIZE: 2**40}, ""),
+        ({resource.RLIMIT_NOFILE: 24}, "a process may have 24 open files at most (ulimit -n)"),
+        (
+            {resource.RLIMIT_FSIZE: 5 * MIB, resource.RLIMIT_AS: 5 * MIB},
+            f"a file may have 5 MiB at most (ulimit -f); {MEMORY}",
+        ),
+    ],
+)
+def test_limits_that_a_run_may_meet_are_named_only_if_they_are_low(
+    monkeypatch: pytest.MonkeyPatch, low: dict[int, int], told: str
+) -> None:
+    none = resource.RLIM_INFINITY
+    monkeypatch.setattr(resource, "getrlimit", lambda limit: (low.get(limit, none), none))
+    assert name_low_limits() == told
+
+
+@pytest.mark.parametrize(
+    "error", [OSError(errno.ENOENT, "No such file"), RuntimeError("a defect"), KeyError("x")]
+)
+def test_another_error_is_no_limit(error: Exception) -> None:
+    assert describe_reached_limit(error) is None
 
 
 def fail(error: BaseException) -> Callable[..., None]:
