@@ -1,6 +1,7 @@
 """Limits of this process (`ulimit`), named where one of them ends a command."""
 
 import errno
+import re
 import resource
 import shutil
 
@@ -10,6 +11,7 @@ _LEAST_MEMORY_BYTES = 512 * _MIB  # with less, numpy's library may end the proce
 # What Python's RuntimeError and the engine's panic say then
 _NO_THREAD = ("can't start new thread", "failed to spawn thread")
 _NO_LIBRARY = "failed to map segment from shared object"  # what an ImportError says then
+_OF_ENGINE = re.compile(r"\(os error (\d+)\)$")  # how an error of the system ends there
 _OF_LIMITS = {errno.EFBIG, errno.EAGAIN, errno.ENOMEM, errno.EMFILE}
 # Whom each limits, its unit, the unit's name, the option of `ulimit`
 _LIMITS = {
@@ -36,6 +38,14 @@ def describe_reached_limit(error: BaseException) -> str | None:
     """Describe an error that says that the system gave no more; None if it is another one."""
     of_system = isinstance(error, OSError) and error.errno in _OF_LIMITS
     return describe_system_error(error) if of_system or is_limit_reached(error) else None
+
+
+def name_limit_in(text: str) -> str:
+    """Return an error's text, with the limit after it if the engine was refused by one."""
+    match = _OF_ENGINE.search(text)
+    if match is None or int(match[1]) not in _OF_LIMITS:
+        return text
+    return describe_system_error(OSError(int(match[1]), text))
 
 
 def name_low_limits() -> str:

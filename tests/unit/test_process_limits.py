@@ -1,6 +1,7 @@
 """A limit of the system that ends a command is named, and its value."""
 
 import errno
+import os
 import resource
 import shutil
 import subprocess
@@ -14,6 +15,7 @@ from plimsoll.cli.main import main
 from plimsoll.process_limits import (
     describe_reached_limit,
     describe_system_error,
+    name_limit_in,
     name_low_limits,
 )
 from plimsoll.requests import experiment_file
@@ -162,6 +164,41 @@ def test_too_little_memory_to_load_a_library_is_named(tmp_path: Path, mib: int) 
     limit = f"a process may have {mib} MiB of memory at most (ulimit -v)"
     assert first == f"plimsoll: little memory: {limit}; some commands need 512"
     assert "Traceback" not in ran.stderr
+
+
+WITHOUT_THREADS = """
+from plimsoll.process_limits import describe_reached_limit
+from tests.local.load.driving import drive, fake_target
+try:
+    drive(fake_target(1), connections=1, duration_s=1)
+except BaseException as error:
+    print(describe_reached_limit(error))
+"""
+
+
+def test_an_engine_that_gets_no_thread_leaves_it_to_the_command_to_say_so() -> None:
+    """Each of its threads is to have a stack of 64 TiB, so the system gives it none."""
+    ran = subprocess.run(
+        [sys.executable, "-c", WITHOUT_THREADS],
+        cwd=ROOT,
+        env={**os.environ, "RUST_MIN_STACK": str(2**46), "RUST_BACKTRACE": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert ran.stdout.startswith("no further thread can be started")
+    assert ran.stderr == ""
+
+
+def test_what_the_engine_was_refused_is_named_with_the_limit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (14, resource.RLIM_INFINITY))
+    told = "eventfd: Too many open files (os error 24)"
+    limit = "a process may have 14 open files at most (ulimit -n)"
+    assert name_limit_in(told) == f"{told}: {limit}"
+    refused = "cannot connect to db:1: Connection refused (os error 111)"
+    assert name_limit_in(refused) == refused
 
 
 def test_a_defect_keeps_its_stack_trace(monkeypatch: pytest.MonkeyPatch) -> None:
