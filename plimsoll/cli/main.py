@@ -14,6 +14,7 @@ from plimsoll.errors import OptionError, PlimsollError
 from plimsoll.process_limits import (
     describe_system_error,
     is_limit_reached,
+    name_limit_in,
     warn_of_little_memory,
 )
 
@@ -165,7 +166,7 @@ def main(arguments: list[str] | None = None) -> None:
         from plimsoll.cli.output import fold_line, terminal_width
 
         # the text may come from a server
-        told = f"plimsoll: {words.escape_controls(str(error))}".splitlines()
+        told = f"plimsoll: {words.escape_controls(name_limit_in(str(error)))}".splitlines()
         width = terminal_width(err=True)
         click.echo("\n".join(fold_line(line, 2, width) for line in told), err=True)
         sys.exit(error.exit_code)

@@ -7,7 +7,8 @@ It has one thread, so that forking is safe, and its death ends its sandboxes (PR
 Standard input carries JSON lines: `{"preload": [folders]}`,
 `{"spawn": id, "environment": {...}, "task_root": folder, "handler": name, "log": file}` and
 `{"kill": id}`. Standard output answers `{"spawned": id, "pid": n}` and
-`{"exited": id, "status": n}` (as subprocess has it: negative for a signal).
+`{"exited": id, "status": n}` (as subprocess has it: negative for a signal), or
+`{"exited": id, "why": text}` where it could not be forked.
 The end of standard input ends everything.
 """
 
@@ -26,8 +27,11 @@ import traceback
 from pathlib import Path
 from typing import Any, NoReturn
 
+from plimsoll.process_limits import describe_system_error
+
 SERVICES = ("s3", "dynamodb", "secretsmanager", "cloudformation", "cloudwatch", "scheduler")
 
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -134,11 +138,14 @@ class Nursery:
 
     def _spawn(self, command: dict[str, Any]) -> None:
         nursery = os.getpid()
-        pid = os.fork()
+        try:
+            pid = os.fork()
+        except OSError as error:
+            return say({"exited": command["spawn"], "why": describe_system_error(error)})
         if pid == 0:
             become_sandbox(nursery, command)
         self.pids[command["spawn"]] = pid
-        say({"spawned": command["spawn"], "pid": pid})
+        return say({"spawned": command["spawn"], "pid": pid})
 
     def _end(self) -> None:
         """Kill and reap all, so that none is left when whoever waits for the nursery goes on."""
@@ -158,14 +165,14 @@ class Nursery:
 
 
 class LogFile(io.FileIO):
-    """A function's log, which loses what a full disk has no room for: the function goes on."""
+    """A function's log, which loses what a full disk or file has no room for; it goes on."""
 
     def write(self, data: Any, /) -> int:
         """Write bytes, or say that they were written."""
         try:
             return super().write(data)
         except OSError as failed:
-            if failed.errno != errno.ENOSPC:
+            if failed.errno not in _NO_ROOM:
                 raise
             return len(data)
 
