@@ -201,7 +201,7 @@ FOR_MOST_S = 86_400
 
 @click.group("workload")
 def command() -> None:
-    """List, show or derive workloads."""
+    """List, show, derive or check workloads."""
 
 
 @command.command("derive")

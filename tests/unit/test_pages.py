@@ -122,6 +122,15 @@ def test_each_page_of_evidence_is_linked_from_a_page_for_users() -> None:
     assert not missing
 
 
+def test_each_variable_that_is_read_is_on_the_page_of_the_command_line() -> None:
+    """But those by which Plimsoll's own processes tell each other something."""
+    own = {"PLIMSOLL_TELL_SECONDS", "PLIMSOLL_VOLUME"}
+    sources = "".join(path.read_text() for path in (ROOT / "plimsoll").rglob("*.py"))
+    read = set(re.findall(r"[\"`](PLIMSOLL_[A-Z_]+)[\"`]", sources))
+    told = set(re.findall(r"`(PLIMSOLL_[A-Z_]+)`", (DOCS / "command-line.md").read_text()))
+    assert read - own == told
+
+
 def test_the_time_of_the_trial_is_what_validate_says(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
