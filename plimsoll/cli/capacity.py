@@ -97,12 +97,10 @@ def _latency(step: JudgedStep, name: str) -> str:
 
 
 def _mark(step: JudgedStep, capacity: Capacity) -> str:
-    if step.outcome in {"disputed", "undecided"}:
-        return f"[yellow]{step.outcome}[/]"
-    if not step.passed:
-        return "[red]fail[/]"
+    if step.outcome != "passed":
+        return f"[{'red' if step.outcome == 'failed' else 'yellow'}]{step.outcome}[/]"
     best = capacity.at == step.load and capacity.max_sustainable_throughput_ops_per_second
-    return "[bold green]pass <[/]" if best else "[green]pass[/]"
+    return "[bold green]passed <[/]" if best else "[green]passed[/]"
 
 
 def _facts(capacity: Capacity) -> list[tuple[str, str]]:
