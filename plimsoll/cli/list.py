@@ -24,7 +24,13 @@ from plimsoll.model.run.run_record import RunState
     help="Show only runs in this state.",
 )
 @click.option("--tag", metavar="NAME=VALUE", help="Show only runs with this tag.")
-@click.option("--most", type=click.IntRange(1, 10_000), default=20, show_default=True)
+@click.option(
+    "--most",
+    type=click.IntRange(1, 10_000),
+    default=20,
+    show_default=True,
+    help="Highest number of runs to show.",
+)
 @json_option
 def command(
     *,

@@ -137,8 +137,19 @@ _Command = Callable[..., Any]
 def _volume_options(command: _Command) -> _Command:
     for option in reversed(
         (
-            click.option("--type", "volume_type", required=True, type=click.Choice(VOLUME_TYPES)),
-            click.option("--size-gib", required=True, type=click.IntRange(min=1)),
+            click.option(
+                "--type",
+                "volume_type",
+                required=True,
+                type=click.Choice(VOLUME_TYPES),
+                help="Volume type; its name tells the cloud.",
+            ),
+            click.option(
+                "--size-gib",
+                required=True,
+                type=click.IntRange(min=1),
+                help="Size of the volume in GiB.",
+            ),
             click.option("--iops", type=click.IntRange(min=1), help="Provisioned IOPS."),
             click.option(
                 "--throughput-mib-s",
@@ -312,7 +323,7 @@ def _run_command(command: tuple[str, ...], emulated: EmulatedVolume) -> int:
 @click.option(
     "--seconds",
     type=click.IntRange(min=1),
-    help="How long to watch. Default: until the volume is gone.",
+    help="How long to watch, in seconds. Default: until the volume is gone.",
 )
 @_json_option
 def stat(*, directory: Path, seconds: int | None, as_json: bool) -> None:
@@ -355,7 +366,13 @@ def change(*, directory: Path, credits: float | None, **options: Any) -> None:  
 @click.option(
     "--dir", "directory", type=DIRECTORY, default=".", help="Folder on the disk to measure."
 )
-@click.option("--seconds-each", type=NumberRange(0.1, 60), default=2.0, show_default=True)
+@click.option(
+    "--seconds-each",
+    type=NumberRange(0.1, 60),
+    default=2.0,
+    show_default=True,
+    help="Length of each of the seven measurements, in seconds.",
+)
 @_json_option
 def calibrate(*, directory: Path, seconds_each: float, as_json: bool, **options: Any) -> None:
     """Measure this machine's disk: can it stand in for the volume? Exit code 1: it cannot."""
@@ -381,7 +398,12 @@ def _inject(directory: Path, plan: FaultPlan) -> None:
 
 @fault.command("stall")
 @click.argument("directory", type=DIRECTORY)
-@click.option("--seconds", required=True, type=NumberRange(0, 3600, min_open=True))
+@click.option(
+    "--seconds",
+    required=True,
+    type=NumberRange(0, 3600, min_open=True),
+    help="Duration in seconds.",
+)
 def stall(*, directory: Path, seconds: float) -> None:
     """Let no I/O complete for some seconds."""
     _inject(directory, Stall(duration_s=seconds))
@@ -389,9 +411,16 @@ def stall(*, directory: Path, seconds: float) -> None:
 
 @fault.command("slow")
 @click.argument("directory", type=DIRECTORY)
-@click.option("--factor", required=True, type=NumberRange(1, 10_000))
 @click.option(
-    "--seconds", type=NumberRange(0, min_open=True), help="Duration. Default: until healed."
+    "--factor",
+    required=True,
+    type=NumberRange(1, 10_000),
+    help="How many times as much an I/O costs and takes.",
+)
+@click.option(
+    "--seconds",
+    type=NumberRange(0, min_open=True),
+    help="Duration in seconds. Default: until healed.",
 )
 def slow(*, directory: Path, factor: float, seconds: float | None) -> None:
     """Make each I/O cost and take --factor times as much."""

@@ -117,6 +117,14 @@ def list_options(command: click.Command) -> Iterator[tuple[str, click.Parameter]
                 yield from list_options(below)
 
 
+def test_each_option_of_any_verb_is_explained() -> None:
+    options = [
+        (name, option) for name, option in list_options(cli) if isinstance(option, click.Option)
+    ]
+    assert len(options) > 200
+    assert [(name, option.name) for name, option in options if not option.help] == []
+
+
 def test_no_number_of_any_verb_may_be_nan() -> None:
     """No bound excludes `nan`: a budget of it would stop nothing."""
     numbers = [
