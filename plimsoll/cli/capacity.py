@@ -202,7 +202,10 @@ def _usl(capacity: Capacity) -> str:
     "audits_off",
     multiple=True,
     type=click.Choice(get_args(AuditName)),
-    help="Skip this audit and trust the figures; repeatable.",
+    metavar="AUDIT",
+    help="Skip this audit and trust the figures: "
+    + ", ".join(get_args(AuditName))
+    + ". Repeatable.",
 )
 @expect_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
@@ -224,14 +227,13 @@ def command(
     FILES are tables of steps (CSV or JSON), outputs of YCSB, go-ycsb, sysbench, pgbench, wrk2, k6,
     latte or `plimsoll load --json` (each output is a step), or the directory of a run.
 
-    \b
     Columns: clients, connections, rate_ops_per_second, throughput_ops_per_second, operations,
     errors, window_s, client_busy, latency_us.<operation>[.<statistic>], share.<operation>.
     Leave out what is not known. A row is a step; rows of the same load are its repetitions.
 
     Exit code 1: a rule of --expect does not hold. 3: there is no answer (the verdict has no
     figure), or a rule cannot be decided.
-    """  # noqa: D301 - the backspace keeps click from folding the paragraph
+    """
     from plimsoll.capacity.readers.tables import Judging, judge_table
     from plimsoll.report.expectations import JudgedTable
     from plimsoll.report.summaries import summarize_table

@@ -21,7 +21,8 @@ from plimsoll.model.run.run_record import RunState
 @click.option(
     "--state",
     type=click.Choice([str(state) for state in RunState], case_sensitive=False),
-    help="Show only runs in this state.",
+    metavar="STATE",
+    help="Show only runs in this state: " + ", ".join(RunState) + ".",
 )
 @click.option("--tag", metavar="NAME=VALUE", help="Show only runs with this tag.")
 @click.option(

@@ -142,7 +142,8 @@ def _volume_options(command: _Command) -> _Command:
                 "volume_type",
                 required=True,
                 type=click.Choice(VOLUME_TYPES),
-                help="Volume type; its name tells the cloud.",
+                metavar="TYPE",
+                help="Volume type, whose name tells the cloud: " + ", ".join(VOLUME_TYPES) + ".",
             ),
             click.option(
                 "--size-gib",
@@ -224,7 +225,7 @@ def volume() -> None:
 @_volume_options
 @_json_option
 def show_limits(*, as_json: bool, **options: Any) -> None:
-    """Show a volume's documented limits: IOPS, throughput, credits, latency."""
+    """Show a volume's limits: IOPS, throughput, credits, latency."""
     asked, service = _read_volume(options)
     promise = limits(asked, service=service)
     click.echo(promise.model_dump_json(indent=2) if as_json else describe_limits(promise))
@@ -353,7 +354,7 @@ def stat(*, directory: Path, seconds: int | None, as_json: bool) -> None:
 @_volume_options
 @click.option("--credits", type=NumberRange(min=0), help="Burst credits from now (gp2).")
 def change(*, directory: Path, credits: float | None, **options: Any) -> None:  # noqa: A002 - AWS's word
-    """Change the volume on DIRECTORY to another one while programs run on it."""
+    """Change the volume on DIRECTORY while programs run on it."""
     with EmulatedVolume.open(directory) as emulated:
         options["service"] = emulated.service
         asked, _ = _read_volume(options)
@@ -375,7 +376,10 @@ def change(*, directory: Path, credits: float | None, **options: Any) -> None:  
 )
 @_json_option
 def calibrate(*, directory: Path, seconds_each: float, as_json: bool, **options: Any) -> None:
-    """Measure this machine's disk: can it stand in for the volume? Exit code 1: it cannot."""
+    """Measure whether this machine's disk can stand in for the volume.
+
+    Exit code 1: it cannot.
+    """
     asked, service = _read_volume(options)
     lasts = words.duration(7 * seconds_each)
     click.echo(f"measuring {directory.resolve()} for {lasts} ...", err=True)
