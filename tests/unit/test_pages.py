@@ -105,6 +105,17 @@ def test_each_link_leads_to_a_file_and_a_heading(page: Path) -> None:
             assert anchor in slugs, f"{page.name}: {path}#{anchor}"
 
 
+DECISIONS = sorted(DOCS.glob("decisions/*.md"))
+CODE = ("", "plimsoll", "engine/src")  # folders that a page's paths are relative to
+CODE_PATH = re.compile(r"`((?:[a-z]\w*/)+\w+\.(?:py|rs|j2|css|sh)|(?:tests|engine)/[\w/]+/)`")
+
+
+@pytest.mark.parametrize("page", [*PAGES, *DECISIONS], ids=lambda page: page.stem)
+def test_each_file_of_code_that_is_named_is_there(page: Path) -> None:
+    named = set(CODE_PATH.findall(page.read_text()))
+    assert {path for path in named if not any((ROOT / at / path).exists() for at in CODE)} == set()
+
+
 def test_the_readme_leads_to_the_list_of_pages_and_that_to_every_page() -> None:
     assert "docs/README.md" in {path for path, _ in LINK.findall((ROOT / "README.md").read_text())}
     linked = {path for path, _ in LINK.findall((DOCS / "README.md").read_text())}
