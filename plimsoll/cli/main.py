@@ -77,7 +77,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
             "Check whether AWS and the service can make a run",
         ),
         "prices": ("plimsoll.cli.prices:command", "Read a region's prices from AWS's price list"),
-        "workload": ("plimsoll.cli.workload:command", "List, show or derive workloads"),
+        "workload": ("plimsoll.cli.workload:command", "List, show, derive or check workloads"),
         "volume": (
             "plimsoll.cli.volume:volume",
             "Run programs on volumes that behave like those of AWS, and watch them",
