@@ -1,9 +1,8 @@
-"""What moto does at each call or start without need: about half of a call's processor time.
+"""What moto does at each call without need: about half of a call's processor time.
 
 It lists its folders to tell which service a call is for; Flask's debugging makes a class for each
 call; of a DynamoDB item's values each is looked for as every type there is, under every name that a
-type could have; a template that is JSON is read as YAML; and to know a service's regions, of which
-a twin has one, the whole model of the service is read.
+type could have; and a template that is JSON is read as YAML.
 """
 
 import json
@@ -11,11 +10,9 @@ from functools import lru_cache
 from typing import Any
 
 from moto.cloudformation.models import Stack
-from moto.core.base_backend import AccountSpecificBackend
 from moto.core.serialize import JSONSerializer
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
 
-from plimsoll.local.account import REGION
 from plimsoll.local.replacing import replace_members
 
 _serialize_any = JSONSerializer._serialize_type_structure  # noqa: SLF001
@@ -57,6 +54,5 @@ def apply() -> None:
     """Save it."""
     known = lru_cache(DomainDispatcherApplication.get_backend_for_host)
     replace_members(DomainDispatcherApplication, get_backend_for_host=known)
-    replace_members(AccountSpecificBackend, _generate_regions=lambda *_: [REGION])
     replace_members(JSONSerializer, _serialize_type_structure=_serialize_structure)
     replace_members(Stack, parse_template=staticmethod(_parse_json_first))
