@@ -124,6 +124,9 @@ def _serve() -> None:
     pool.preload([Path(root) for root in configuration["functions"].values()])
     gc.disable()  # what is loaded stays: the garbage collector need not look through it again
     # now, while the nursery loads its libraries on another core
+    from plimsoll.local.aws.regions import offer_one_region  # noqa: PLC0415
+
+    offer_one_region()
     from plimsoll.local.aws.service_apis import Services  # noqa: PLC0415
 
     services = Services(configuration, pool, listener)

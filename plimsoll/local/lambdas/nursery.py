@@ -75,6 +75,8 @@ def preload(task_roots: list[str]) -> None:
         except Exception:  # noqa: BLE001, S112 - the sandbox reports it, with the handler's name
             continue
     warm_sdk()
+    if "plimsoll.requests" in sys.modules:
+        warm_models()
     # What is loaded lives as long as the process: a collector that walked through it in a sandbox
     # would write to every page, and each sandbox would have a copy of its own. Looking for garbage
     # before takes 0.1 s, and finds little.
@@ -98,6 +100,22 @@ def warm_sdk() -> None:
             aws_access_key_id="none",
             aws_secret_access_key="none",  # noqa: S106 - it never signs
         )
+
+
+def warm_models() -> None:
+    """Build the models that most functions read, and one workload's parts.
+
+    pydantic builds a model when it is first used: 1 s of CPU over the sandboxes of a first run.
+    """
+    from plimsoll.model.request.request import Request  # noqa: PLC0415 - as all that is loaded here
+    from plimsoll.model.run.fleet import StepPlan  # noqa: PLC0415
+    from plimsoll.model.run.results import StepResult  # noqa: PLC0415
+    from plimsoll.model.run.run_record import RunRecord  # noqa: PLC0415
+    from plimsoll.workload.library import load_builtin_workload  # noqa: PLC0415
+
+    load_builtin_workload("ycsb-a")
+    for model in (Request, RunRecord, StepPlan, StepResult):
+        model.model_rebuild()
 
 
 class Nursery:
