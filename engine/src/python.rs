@@ -230,7 +230,6 @@ fn sample<'py>(
     Ok(list)
 }
 
-/// The Python module `plimsoll_engine`.
 /// Keeps a thread that cannot be started from writing a stack trace: the caller gets the panic as an
 /// exception, and names the limit.
 fn keep_quiet_without_threads() {
@@ -243,6 +242,7 @@ fn keep_quiet_without_threads() {
     }));
 }
 
+/// The Python module `plimsoll_engine`.
 #[pymodule]
 fn plimsoll_engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     keep_quiet_without_threads();
