@@ -73,6 +73,8 @@ def group(nodeid: str) -> str:
         return "cassandra"
     if file.stem in APART:
         return str(file)
+    if file.is_relative_to("faults"):
+        return nodeid.removeprefix("tests/")  # each starts all that it needs, and takes a minute
     if file.parent.match("local/workflow") and file.stem in FAULTY_FILES:
         return FAULTY
     return next((folder for folder in TOGETHER if file.is_relative_to(folder)), str(file))

@@ -230,9 +230,22 @@ fn sample<'py>(
     Ok(list)
 }
 
+/// Keeps a thread that cannot be started from writing a stack trace: the caller gets the panic as an
+/// exception, and names the limit.
+fn keep_quiet_without_threads() {
+    let told = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panicked| {
+        let text = panicked.payload().downcast_ref::<String>();
+        if !text.is_some_and(|text| text.contains("failed to spawn thread")) {
+            told(panicked);
+        }
+    }));
+}
+
 /// The Python module `plimsoll_engine`.
 #[pymodule]
 fn plimsoll_engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    keep_quiet_without_threads();
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("EngineError", module.py().get_type::<EngineError>())?;
     module.add_class::<CancelToken>()?;

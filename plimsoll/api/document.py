@@ -42,18 +42,16 @@ _BY_THE_GATEWAY = {"403", "413", "429", "500", "503", "504"}
 _WITH_TEAM = {"403": "The caller is not signed in, or no team of the caller may do this."}
 _WITH_BODY = {
     "400": "The body is not JSON, or nested too deeply.",
+    "409": "A run exceeds a limit of the team, even with no other run; waiting does not help.",
     "413": "The body is too large.",
     "415": "The body is not application/json.",
 }
 _BY_OPERATION = {
     "start_run": {
-        "409": "The run exceeds a limit of the team, even with no other run.",
         "429": "A limit of the team is used up now, or there are too many calls; try again later.",
     },
-    "quote_run": {"409": "The run exceeds a limit of the team, even with no other run."},
     "get_sizes": {"409": "The run measured nothing to predict from; `detail` says why."},
 }
-_STARTING = {"409": "It exceeds a limit of the team; waiting does not help."}
 _WITH_PARAMETERS = {"422": "A field or parameter is wrong; `errors` names each."}
 _WITH_PATH = {"404": "The caller's team has nothing with that name."}
 
@@ -121,8 +119,6 @@ def _complete_operation(path: str, operation: dict[str, Any]) -> None:
         refusals |= _WITH_TEAM
     if "requestBody" in operation:
         refusals |= _WITH_BODY
-        if "202" in responses:
-            refusals |= _STARTING
     refusals |= _BY_OPERATION.get(operation["operationId"], {})
     if "requestBody" in operation or operation.get("parameters"):
         refusals |= _WITH_PARAMETERS

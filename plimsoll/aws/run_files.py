@@ -8,12 +8,16 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
 from botocore.exceptions import ClientError
+from pydantic import ValidationError
 
+from plimsoll import words
 from plimsoll.aws import clients
 from plimsoll.aws.clients import S3_CONNECTIONS
 from plimsoll.errors import UnreadableFileError
 from plimsoll.model.base import Model
 from plimsoll.model.deployment.function_settings import RunSettings
+from plimsoll.model.request.load_request import SECONDS_OF_A_CLIENT
+from plimsoll.model.run.fleet import StepPlan
 
 REQUEST = "request.json"
 QUOTE = "quote.json"
@@ -28,6 +32,7 @@ HISTORY = "steps/history.json"
 READ_AHEAD = 32  # files read ahead of a reader who wants them in order
 UNPACKED_MOST = 64 * 2**20  # bytes of a packed file; an hour of seconds has some 4 MiB
 PACKED_LEVEL = 6  # zlib level; 9 is a hundredth smaller but takes twice the time
+_WHY_MOST = 500  # characters of what is wrong with a file, which may repeat a name from it
 _GZIP = 16 + zlib.MAX_WBITS  # makes zlib expect a gzip header
 
 AnyModel = TypeVar("AnyModel", bound=Model)
@@ -85,6 +90,39 @@ def unpack_file(path: str, content: bytes) -> bytes:
 def step_path(step: int) -> str:
     """Path of a step's result, with all clients merged."""
     return f"steps/{step}/step.json"
+
+
+def read_file(path: str, content: bytes, model: type[AnyModel]) -> AnyModel:
+    """Read a file's content, packed or not, into a model.
+
+    Raises:
+        UnreadableFileError: It is damaged; names the first wrong field.
+    """
+    try:
+        return model.model_validate_json(unpack_file(path, content))
+    except ValidationError as error:
+        raise make_unreadable(path, error) from None
+
+
+def make_unreadable(path: str, error: ValidationError) -> UnreadableFileError:
+    """Return the error for a file or folder whose content does not fit; names the first field."""
+    first = error.errors(include_url=False, include_input=False)[0]
+    field = ".".join(map(str, first["loc"]))
+    why = f"{field}: {first['msg']}" if field else first["msg"]
+    return UnreadableFileError(f"{path} is damaged: {why[:_WHY_MOST]}")
+
+
+def require_near_end(plan: StepPlan, now_ms: int) -> None:
+    """See that a step's window ends while a function runs: nobody waits for a damaged time.
+
+    Raises:
+        UnreadableFileError: It does not.
+    """
+    if plan.window_end_epoch_ms - now_ms > 1000 * SECONDS_OF_A_CLIENT:
+        longest = words.duration(SECONDS_OF_A_CLIENT)
+        raise UnreadableFileError(
+            f"{plan_path(plan.index)} is damaged: its window ends more than {longest} from now"
+        )
 
 
 class RunFiles:
@@ -157,12 +195,18 @@ class RunFiles:
 
         Raises:
             FileNotFoundError: It does not, if S3 says so (see `find`).
+            UnreadableFileError: It is damaged.
         """
-        return model.model_validate_json(unpack_file(path, self._read(path)))
+        return read_file(path, self._read(path), model)
 
-    def read_all(self, under: str) -> list[bytes]:
-        """Read every file whose path has a prefix, in the order of the paths."""
-        return [content for _, content in self.read_each(self.paths(under))]
+    def get_all(self, under: str, model: type[AnyModel]) -> list[AnyModel]:
+        """Read every file whose path has a prefix, in the order of the paths.
+
+        Raises:
+            UnreadableFileError: One is damaged.
+        """
+        each = self.read_each(self.paths(under))
+        return [read_file(path, content, model) for path, content in each]
 
     def read_each(self, paths: Iterable[str]) -> Iterator[tuple[str, bytes]]:
         """Read files in order, several at a time, never holding more than `READ_AHEAD` of them.
@@ -181,9 +225,13 @@ class RunFiles:
                 yield path_read, content.result()
 
     def find_model(self, path: str, model: type[AnyModel]) -> AnyModel | None:
-        """Read a file into a model; None if it does not exist."""
+        """Read a file into a model; None if it does not exist.
+
+        Raises:
+            UnreadableFileError: It is damaged.
+        """
         content = self.find(path)
-        return None if content is None else model.model_validate_json(unpack_file(path, content))
+        return None if content is None else read_file(path, content, model)
 
     def link(self, path: str, *, lasts_s: int) -> str:
         """Return a signed link to a file, valid without credentials for so many seconds."""

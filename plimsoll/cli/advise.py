@@ -47,8 +47,12 @@ VERSIONS = {"mysql": "8.4", "mariadb": "11.4", "postgres": "17"}
     help="Size of the smallest volume that holds the data. Default: today's.",
 )
 @click.option("--classes", is_flag=True, help="Judge other instance classes too.")
-@click.option("--class", "instance_class", metavar="CLASS", help="Of a server: its class on RDS.")
-@click.option("--volume", metavar="FIELDS", help="Of a server: its volume, type=gp3,size_gib=400.")
+@click.option(
+    "--class", "instance_class", metavar="CLASS", help="Class that a server is to have on RDS."
+)
+@click.option(
+    "--volume", metavar="FIELDS", help="Volume that a server stands on: type=gp3,size_gib=400."
+)
 @click.option(
     "--region", help=f"AWS region of the prices. Default: the region of --prices, or {HOME_REGION}."
 )

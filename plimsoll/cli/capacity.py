@@ -97,12 +97,10 @@ def _latency(step: JudgedStep, name: str) -> str:
 
 
 def _mark(step: JudgedStep, capacity: Capacity) -> str:
-    if step.outcome in {"disputed", "undecided"}:
-        return f"[yellow]{step.outcome}[/]"
-    if not step.passed:
-        return "[red]fail[/]"
+    if step.outcome != "passed":
+        return f"[{'red' if step.outcome == 'failed' else 'yellow'}]{step.outcome}[/]"
     best = capacity.at == step.load and capacity.max_sustainable_throughput_ops_per_second
-    return "[bold green]pass <[/]" if best else "[green]pass[/]"
+    return "[bold green]passed <[/]" if best else "[green]passed[/]"
 
 
 def _facts(capacity: Capacity) -> list[tuple[str, str]]:
@@ -204,7 +202,10 @@ def _usl(capacity: Capacity) -> str:
     "audits_off",
     multiple=True,
     type=click.Choice(get_args(AuditName)),
-    help="Skip this audit and trust the figures; repeatable.",
+    metavar="AUDIT",
+    help="Skip this audit and trust the figures: "
+    + ", ".join(get_args(AuditName))
+    + ". Repeatable.",
 )
 @expect_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
@@ -226,14 +227,13 @@ def command(
     FILES are tables of steps (CSV or JSON), outputs of YCSB, go-ycsb, sysbench, pgbench, wrk2, k6,
     latte or `plimsoll load --json` (each output is a step), or the directory of a run.
 
-    \b
     Columns: clients, connections, rate_ops_per_second, throughput_ops_per_second, operations,
     errors, window_s, client_busy, latency_us.<operation>[.<statistic>], share.<operation>.
     Leave out what is not known. A row is a step; rows of the same load are its repetitions.
 
     Exit code 1: a rule of --expect does not hold. 3: there is no answer (the verdict has no
     figure), or a rule cannot be decided.
-    """  # noqa: D301 - the backspace keeps click from folding the paragraph
+    """
     from plimsoll.capacity.readers.tables import Judging, judge_table
     from plimsoll.report.expectations import JudgedTable
     from plimsoll.report.summaries import summarize_table

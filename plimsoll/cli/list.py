@@ -21,10 +21,17 @@ from plimsoll.model.run.run_record import RunState
 @click.option(
     "--state",
     type=click.Choice([str(state) for state in RunState], case_sensitive=False),
-    help="Show only runs in this state.",
+    metavar="STATE",
+    help="Show only runs in this state: " + ", ".join(RunState) + ".",
 )
 @click.option("--tag", metavar="NAME=VALUE", help="Show only runs with this tag.")
-@click.option("--most", type=click.IntRange(1, 10_000), default=20, show_default=True)
+@click.option(
+    "--most",
+    type=click.IntRange(1, 10_000),
+    default=20,
+    show_default=True,
+    help="Highest number of runs to show.",
+)
 @json_option
 def command(
     *,

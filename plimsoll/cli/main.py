@@ -14,6 +14,7 @@ from plimsoll.errors import OptionError, PlimsollError
 from plimsoll.process_limits import (
     describe_system_error,
     is_limit_reached,
+    name_limit_in,
     warn_of_little_memory,
 )
 
@@ -80,7 +81,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
             "Check whether AWS and the service can make a run",
         ),
         "prices": ("plimsoll.cli.prices:command", "Read a region's prices from AWS's price list"),
-        "workload": ("plimsoll.cli.workload:command", "List, show or derive workloads"),
+        "workload": ("plimsoll.cli.workload:command", "List, show, derive or check workloads"),
         "volume": (
             "plimsoll.cli.volume:volume",
             "Run programs on volumes that behave like those of AWS, and watch them",
@@ -169,7 +170,7 @@ def main(arguments: list[str] | None = None) -> None:
         from plimsoll.cli.output import fold_line, terminal_width
 
         # the text may come from a server
-        told = f"plimsoll: {words.escape_controls(str(error))}".splitlines()
+        told = f"plimsoll: {words.escape_controls(name_limit_in(str(error)))}".splitlines()
         width = terminal_width(err=True)
         click.echo("\n".join(fold_line(line, 2, width) for line in told), err=True)
         sys.exit(error.exit_code)

@@ -49,7 +49,10 @@ def read_check(path: Path) -> CheckDefinition:
 @service_options
 @json_option
 def put(name: str, file: Path, *, url: str | None, stack: str | None, as_json: bool) -> int:
-    """Create the check NAME from FILE, or replace it; a `rate(...)` fires at once."""
+    """Create the check NAME from FILE, or replace it.
+
+    A `rate(...)` fires at once.
+    """
     definition = read_check(file)
     made = connect_service(url, stack).put_schedule(name, definition)
     if as_json:
@@ -140,7 +143,7 @@ def delete(name: str, *, url: str | None, stack: str | None, as_json: bool) -> i
 @service_options
 @json_option
 def history(name: str, *, url: str | None, stack: str | None, as_json: bool) -> int:
-    """Print the history of the check NAME: each run's figures, and their changes."""
+    """Print the history of the check NAME: figures and changes."""
     from plimsoll.checks import judging
 
     history = connect_service(url, stack).history(name)

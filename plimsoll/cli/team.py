@@ -48,7 +48,10 @@ def find_table(stack: str) -> str:
 @stack_option
 @profile_option
 def put(file: Path, *, stack: str) -> int:
-    """Add the teams of FILE (`teams:`, as in cdk.json), or replace those of the same names."""
+    """Add the teams of FILE, or replace those of the same names.
+
+    FILE is YAML with `teams:`, as in cdk.json.
+    """
     from plimsoll.model.validation import validate
     from plimsoll.teams.registry import Teams, put_teams
 

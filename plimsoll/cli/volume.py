@@ -137,8 +137,20 @@ _Command = Callable[..., Any]
 def _volume_options(command: _Command) -> _Command:
     for option in reversed(
         (
-            click.option("--type", "volume_type", required=True, type=click.Choice(VOLUME_TYPES)),
-            click.option("--size-gib", required=True, type=click.IntRange(min=1)),
+            click.option(
+                "--type",
+                "volume_type",
+                required=True,
+                type=click.Choice(VOLUME_TYPES),
+                metavar="TYPE",
+                help="Volume type, whose name tells the cloud: " + ", ".join(VOLUME_TYPES) + ".",
+            ),
+            click.option(
+                "--size-gib",
+                required=True,
+                type=click.IntRange(min=1),
+                help="Size of the volume in GiB.",
+            ),
             click.option("--iops", type=click.IntRange(min=1), help="Provisioned IOPS."),
             click.option(
                 "--throughput-mib-s",
@@ -213,7 +225,7 @@ def volume() -> None:
 @_volume_options
 @_json_option
 def show_limits(*, as_json: bool, **options: Any) -> None:
-    """Show a volume's documented limits: IOPS, throughput, credits, latency."""
+    """Show a volume's limits: IOPS, throughput, credits, latency."""
     asked, service = _read_volume(options)
     promise = limits(asked, service=service)
     click.echo(promise.model_dump_json(indent=2) if as_json else describe_limits(promise))
@@ -312,7 +324,7 @@ def _run_command(command: tuple[str, ...], emulated: EmulatedVolume) -> int:
 @click.option(
     "--seconds",
     type=click.IntRange(min=1),
-    help="How long to watch. Default: until the volume is gone.",
+    help="How long to watch, in seconds. Default: until the volume is gone.",
 )
 @_json_option
 def stat(*, directory: Path, seconds: int | None, as_json: bool) -> None:
@@ -342,7 +354,7 @@ def stat(*, directory: Path, seconds: int | None, as_json: bool) -> None:
 @_volume_options
 @click.option("--credits", type=NumberRange(min=0), help="Burst credits from now (gp2).")
 def change(*, directory: Path, credits: float | None, **options: Any) -> None:  # noqa: A002 - AWS's word
-    """Change the volume on DIRECTORY to another one while programs run on it."""
+    """Change the volume on DIRECTORY while programs run on it."""
     with EmulatedVolume.open(directory) as emulated:
         options["service"] = emulated.service
         asked, _ = _read_volume(options)
@@ -355,10 +367,19 @@ def change(*, directory: Path, credits: float | None, **options: Any) -> None:  
 @click.option(
     "--dir", "directory", type=DIRECTORY, default=".", help="Folder on the disk to measure."
 )
-@click.option("--seconds-each", type=NumberRange(0.1, 60), default=2.0, show_default=True)
+@click.option(
+    "--seconds-each",
+    type=NumberRange(0.1, 60),
+    default=2.0,
+    show_default=True,
+    help="Length of each of the seven measurements, in seconds.",
+)
 @_json_option
 def calibrate(*, directory: Path, seconds_each: float, as_json: bool, **options: Any) -> None:
-    """Measure this machine's disk: can it stand in for the volume? Exit code 1: it cannot."""
+    """Measure whether this machine's disk can stand in for the volume.
+
+    Exit code 1: it cannot.
+    """
     asked, service = _read_volume(options)
     lasts = words.duration(7 * seconds_each)
     click.echo(f"measuring {directory.resolve()} for {lasts} ...", err=True)
@@ -381,7 +402,12 @@ def _inject(directory: Path, plan: FaultPlan) -> None:
 
 @fault.command("stall")
 @click.argument("directory", type=DIRECTORY)
-@click.option("--seconds", required=True, type=NumberRange(0, 3600, min_open=True))
+@click.option(
+    "--seconds",
+    required=True,
+    type=NumberRange(0, 3600, min_open=True),
+    help="Duration in seconds.",
+)
 def stall(*, directory: Path, seconds: float) -> None:
     """Let no I/O complete for some seconds."""
     _inject(directory, Stall(duration_s=seconds))
@@ -389,9 +415,16 @@ def stall(*, directory: Path, seconds: float) -> None:
 
 @fault.command("slow")
 @click.argument("directory", type=DIRECTORY)
-@click.option("--factor", required=True, type=NumberRange(1, 10_000))
 @click.option(
-    "--seconds", type=NumberRange(0, min_open=True), help="Duration. Default: until healed."
+    "--factor",
+    required=True,
+    type=NumberRange(1, 10_000),
+    help="How many times as much an I/O costs and takes.",
+)
+@click.option(
+    "--seconds",
+    type=NumberRange(0, min_open=True),
+    help="Duration in seconds. Default: until healed.",
 )
 def slow(*, directory: Path, factor: float, seconds: float | None) -> None:
     """Make each I/O cost and take --factor times as much."""

@@ -201,7 +201,7 @@ FOR_MOST_S = 86_400
 
 @click.group("workload")
 def command() -> None:
-    """List, show or derive workloads."""
+    """List, show, derive or check workloads."""
 
 
 @command.command("derive")
@@ -291,10 +291,10 @@ def derive_verb(
     writes: bool,
     as_json: bool,
 ) -> None:
-    """Derive a workload from the statements that the database DSN received, without changing it.
+    """Derive a workload from the statements that a database received.
 
-    The server prepares each statement of the workload on temporary tables that no other session
-    sees; what it refuses is left out.
+    The database DSN is not changed. The server prepares each statement of the workload on temporary
+    tables that no other session sees; what it refuses is left out.
 
     MySQL and MariaDB count statements in performance_schema, PostgreSQL in pg_stat_statements.
     Neither keeps values, so the workload contains none of your data; guesses in their place are
@@ -508,7 +508,7 @@ def check(
     records: int | None,
     as_json: bool,
 ) -> int:
-    """Check the conditions that a workload's rows meet before and after every load.
+    """Check the conditions that a workload's rows always meet.
 
     Each is one query over all rows, while no load runs. Exit code 1: a condition is broken.
     """
@@ -540,7 +540,7 @@ def check(
 @click.argument("name", metavar="NAME|FILE.yaml")
 @click.option("--json", "as_json", is_flag=True, help="Print the resolved workload as JSON.")
 def show(name: str, *, as_json: bool) -> None:
-    """Show a workload: its text, its parameters, and its tables and statements."""
+    """Show a workload: its text, parameters, tables and statements."""
     from plimsoll.workload import load_workload
 
     workload = load_workload(name)

@@ -29,9 +29,8 @@ def describe_refusal(failed: Iterable[FailedClient], clients: int) -> str | None
     return f"the target refused connections of {whose}: {full[0].cause}"
 
 
-def read_failed_clients(files: Iterable[bytes]) -> list[FailedClient]:
-    """Read the workflow's files on failed clients: the messages, without stack traces."""
-    written = [FailedClient.model_validate_json(file) for file in files]
+def extract_causes(written: Iterable[FailedClient]) -> list[FailedClient]:
+    """Return what the workflow wrote of failed clients, with messages and no stack traces."""
     read = [failed.model_copy(update={"cause": extract_cause(failed.cause)}) for failed in written]
     return sorted(read, key=lambda failed: failed.client)
 

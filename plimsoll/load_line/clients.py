@@ -18,6 +18,7 @@ from plimsoll.fleet.plan import make_load_spec
 from plimsoll.model.engine.answered import SecondReport
 from plimsoll.model.engine.asked import EngineTarget, EngineWorkload, LoadSpec
 from plimsoll.model.run.fleet import ClientResult, FailedClient, StepPlan
+from plimsoll.process_limits import name_limit_in
 from plimsoll.workflow.client import send_and_sample
 
 LEAD_MS = 300  # time from planning a step to its barrier, in which its clients connect
@@ -87,7 +88,8 @@ def _run_client(
     try:
         report, looks = send_and_sample(spec, plan, tell, token)
     except (plimsoll_engine.EngineError, ConnectionsRefusedError) as error:
-        return FailedClient(client=client, error=type(error).__name__, cause=str(error))
+        cause = name_limit_in(str(error))
+        return FailedClient(client=client, error=type(error).__name__, cause=cause)
     return ClientResult(
         run_id="",
         step=plan.index,

@@ -11,7 +11,7 @@ from typing import Any, Self
 import boto3
 import botocore.session
 from botocore.config import Config
-from botocore.exceptions import BotoCoreError
+from botocore.exceptions import BotoCoreError, ClientError
 
 from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.local.account import RDS_CA_FILE, Keys
@@ -24,6 +24,7 @@ from plimsoll.machine import require_set_clock
 from plimsoll.model.deployment.functions import FUNCTIONS, Function, Setting
 from plimsoll.model.deployment.rules import EXECUTION_RULES, JANITOR, RUN_ENDED
 from plimsoll.packaged import find_packaged_folder, require_extra
+from plimsoll.process_limits import name_low_limits
 from plimsoll.statemachines import FOLDER
 from plimsoll.workflow.client import FILE, VARIABLE
 
@@ -133,8 +134,11 @@ class LocalTwin:
         )
         try:
             self._deploy()
-        except BaseException:
+        except BaseException as error:
+            why = self._explain(error)
             self.close()
+            if why is not None:
+                raise PlimsollError(why) from None
             raise
         return self
 
@@ -242,11 +246,18 @@ class LocalTwin:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        why = None
-        if isinstance(error, BotoCoreError) and self._aws is not None:
-            why = self._aws.why_ended()
+        why = self._explain(error)
         self.close()
         if why is not None:
-            raise PlimsollError(
-                f"the local stand-in for AWS has ended ({why}), and with it all that ran there"
-            ) from None
+            raise PlimsollError(why) from None
+
+    def _explain(self, error: BaseException | None) -> str | None:
+        """Say why a call of AWS failed if the stand-in has ended, or may lack what it needs."""
+        if self._aws is None or not isinstance(error, BotoCoreError | ClientError):
+            return None
+        if isinstance(error, BotoCoreError) and (why := self._aws.why_ended()) is not None:
+            return f"the local stand-in for AWS has ended ({why}), and with it all that ran there"
+        limits = name_low_limits()
+        return (
+            f"the local stand-in for AWS failed: low limits: {limits}: {error}" if limits else None
+        )

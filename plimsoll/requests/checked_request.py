@@ -348,7 +348,10 @@ def _require_possible_rules(checked: CheckedRequest) -> None:
 
 
 def _find_phase(request: Request, name: str) -> Phase:
-    return next(phase for phase in request.phases if phase.name == name)
+    for phase in request.phases:
+        if phase.name == name:
+            return phase
+    raise UsageError(f"the request has no phase {name!r}")
 
 
 def _require_possible_phases(checked: CheckedRequest) -> None:

@@ -237,7 +237,7 @@ class Seen:
     """The history of a database, and what it stands on.
 
     Attributes:
-        database: Its name.
+        database: Name of the database or the instance.
         source: Where the history is from.
         target: The target that it stands on; on RDS today, or the class that it is to have.
         volume_known: Whether its volume is the one that it stands on.
@@ -266,7 +266,7 @@ def advise(
     Args:
         seen: The database's history.
         prices: The prices.
-        factor: By how much its load is to grow.
+        factor: The load to carry, as a multiple of the history's.
         least_gib: The smallest volume that holds the data; None for today's size.
         classes: Whether to judge other instance classes too.
     """

@@ -18,7 +18,14 @@ from pydantic import Json
 import plimsoll_engine
 from plimsoll import words
 from plimsoll.aws.function_log import log_line
-from plimsoll.aws.run_files import REQUEST, claim_path, client_path, files_of, plan_path
+from plimsoll.aws.run_files import (
+    REQUEST,
+    claim_path,
+    client_path,
+    files_of,
+    plan_path,
+    require_near_end,
+)
 from plimsoll.aws.run_records import now, records_of
 from plimsoll.databases.reading_back import add_read_back
 from plimsoll.databases.watching import Watcher, open_watcher
@@ -241,6 +248,7 @@ def run_client(settings: ReachSettings, run_id: str, step: int, client: int) -> 
     _CALLS["here"] += 1
     files = files_of(settings, run_id)
     plan = files.get(plan_path(step), StepPlan)
+    require_near_end(plan, invoked_ms)
     if plan.relay is not None and _is_over(records_of(settings).get(run_id), step):
         return True
     if client >= plan.clients_in_all:  # another window of its relay has more background clients

@@ -1,6 +1,5 @@
 """Prepares the dataset: creates tables, loads rows, builds indexes, counts, takes snapshots."""
 
-import json
 from collections.abc import Mapping, Sequence
 
 from plimsoll import words
@@ -14,6 +13,7 @@ from plimsoll.model.deployment.function_settings import (
     RunSettings,
 )
 from plimsoll.model.request.request import Request
+from plimsoll.model.run.fleet import FailedPart
 from plimsoll.model.run.run_record import RunRecord
 from plimsoll.requests.checked_request import CheckedRequest, check_request
 from plimsoll.targets.connection import connect_as_master
@@ -93,8 +93,8 @@ def verify_dataset(settings: ReachSettings, run_id: str, failed_parts: int) -> N
     assert record.target is not None  # noqa: S101 - the states before this one have set it
     require_loading_budget(record, now())
     if failed_parts:
-        written = files_of(settings, run_id).read_all(PARTS_FAILURES)
-        causes = [extract_cause(str(json.loads(file)["cause"])) for file in written]
+        written = files_of(settings, run_id).get_all(PARTS_FAILURES, FailedPart)
+        causes = [extract_cause(failed.cause) for failed in written]
         first = causes[0] if causes else "its cause could not be written"
         parts = words.plural(failed_parts, "part")
         raise DatasetError(f"{parts} of the dataset could not be loaded; the first: {first}")

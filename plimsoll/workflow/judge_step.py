@@ -1,9 +1,12 @@
 """Ends a step: merges what its clients wrote, and judges the run so far."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from itertools import count
 from typing import Any
+
+from pydantic import ValidationError
 
 from plimsoll.aws.function_log import log_line
 from plimsoll.aws.run_files import (
@@ -14,15 +17,17 @@ from plimsoll.aws.run_files import (
     counters_path,
     failures_folder,
     files_of,
+    make_unreadable,
     plan_path,
+    require_near_end,
     step_path,
     unpack_file,
 )
 from plimsoll.aws.run_records import now, records_of
 from plimsoll.capacity.beside import next_run_step
 from plimsoll.databases.family import family_of
-from plimsoll.errors import PlimsollError
-from plimsoll.fleet.failures import read_failed_clients
+from plimsoll.errors import PlimsollError, UnreadableFileError
+from plimsoll.fleet.failures import extract_causes
 from plimsoll.fleet.fold import Fold
 from plimsoll.fleet.relay import count_called
 from plimsoll.fleet.sense import check_sense, require_sense
@@ -34,7 +39,7 @@ from plimsoll.model.judging.capacity import Capacity
 from plimsoll.model.judging.steps import Step
 from plimsoll.model.request.request import Request
 from plimsoll.model.request.search_request import NextStep
-from plimsoll.model.run.fleet import WARMING_STEP, ServerCounters, StepPlan
+from plimsoll.model.run.fleet import WARMING_STEP, FailedClient, ServerCounters, StepPlan
 from plimsoll.model.run.results import Preconditioning, StepResult
 from plimsoll.model.run.run_record import RunFigures, RunRecord
 from plimsoll.requests.checked_request import check_request
@@ -87,6 +92,7 @@ def read_relay_counters(settings: JudgeStepSettings, run_id: str, step: int) -> 
     """
     files = files_of(settings, run_id)
     plan = files.get(plan_path(step), StepPlan)
+    require_near_end(plan, round(time.time() * 1000))
     record = records_of(settings).get(run_id)
     if record.relay_until is not None and step >= record.relay_until:
         return True
@@ -118,24 +124,37 @@ def judge_relay_window(
     if record.relay_until is not None and step >= record.relay_until:
         return None, True
     files = files_of(settings, run_id)
-    plan = _add_counters_before(files, files.get(plan_path(step), StepPlan))
-    after = files.find_model(counters_path(step), ServerCounters)
     judged: StepJudged | None = None
     try:
+        plan = _add_counters_before(files, files.get(plan_path(step), StepPlan))
+        after = files.find_model(counters_path(step), ServerCounters)
         judged, goes_on = _judge(settings, record, files, plan, after, then=step + 1)
     except PlimsollError as error:
         said = "a window is judged at the end of its relay"
         log_line("WARNING", said, correlation_id=run_id, step=step, problem=str(error))
         goes_on = False
     if not goes_on:
-        assert plan.relay is not None  # noqa: S101 - it is a window of one
-        numbers = range(step, plan.relay.last + 1)
-        plans = [files.get(plan_path(number), StepPlan) for number in numbers]
+        plans = list(_read_windows_from(files, step))
         called_by = round(time.time() * 1000) + CALLED_WITHIN_MS
-        until = min(record.relay_until or plan.relay.last, count_called(plans, called_by))
+        called = max(step, count_called(plans, called_by)) if plans else step
+        until = min(record.relay_until or called, called)
         records_of(settings).change(run_id, relay_until=until)
         return judged, until <= step + 1
     return judged, False
+
+
+def _read_windows_from(files: RunFiles, step: int) -> Iterator[StepPlan]:
+    """Read the plans of a relay's windows from one on; no client runs a damaged one."""
+    for number in count(step):
+        try:
+            plan = files.find_model(plan_path(number), StepPlan)
+        except UnreadableFileError:
+            continue
+        if plan is None:
+            return
+        yield plan
+        if plan.relay is None or number == plan.relay.last:
+            return
 
 
 def _add_counters_before(files: RunFiles, plan: StepPlan) -> StepPlan:
@@ -184,13 +203,16 @@ def _judge(
     run_id, step = record.run_id, plan.index
     request = files.get(REQUEST, Request)
     fold, *others = _fold_clients(files, plan)
-    failures = read_failed_clients(files.read_all(failures_folder(step)))
+    failures = extract_causes(files.get_all(failures_folder(step), FailedClient))
     own = request
     if plan.phase is not None and plan.operations is None:
         own = check_request(request).search_request(plan.phase)
-    merged = build_step(
-        fold, failures, server_after=after, statistic=own.limits.statistic, beside=others
-    )
+    try:
+        merged = build_step(
+            fold, failures, server_after=after, statistic=own.limits.statistic, beside=others
+        )
+    except ValidationError as error:  # files that can each be read, and cannot all be true
+        raise make_unreadable(f"steps/{step}", error) from None
     if plan.operations is not None:  # the pass's duration is known only now; its cost depends on it
         files.put_model(plan_path(step), merged.plan)
     if settings.on_one_machine:  # on AWS metrics come a minute later

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from plimsoll.aws.run_files import RunFiles, plan_path, unpack_file
+from plimsoll.aws.run_files import RunFiles, plan_path, read_file
 from plimsoll.metrics import Point
 from plimsoll.metrics.points import make_second_points, make_step_points, make_target_points
 from plimsoll.model.judging.steps import TargetSample
@@ -34,11 +34,11 @@ def run_points(files: RunFiles, run_id: str, samples: Iterable[TargetSample]) ->
     ran = [path for path in paths if "/clients/" in path]
     plans: dict[int, StepPlan] = {}
     for path, content in files.read_each(ran):
-        result = ClientResult.model_validate_json(unpack_file(path, content))
+        result = read_file(path, content, ClientResult)
         if result.step not in plans:
             plans[result.step] = files.get(plan_path(result.step), StepPlan)
         if result.background is None:
             yield from client_points(result, plans[result.step])
-    for _, content in files.read_each(ended):
-        yield from judged_step_points(StepResult.model_validate_json(content), run_id)
+    for path, content in files.read_each(ended):
+        yield from judged_step_points(read_file(path, content, StepResult), run_id)
     yield from make_target_points(samples, run_id=run_id)

@@ -65,6 +65,9 @@ def uses_of_a_key() -> set[str]:
     return set(USES)
 
 
+RESTORED_AND_DELETED = {"rds:RestoreDBInstanceFromDBSnapshot", "rds:DeleteDBSnapshot"}
+
+
 def statements(template: Template) -> dict[str, list[Mapping[str, Any]]]:
     """What the policies of each role say, by the role's logical id."""
     found: dict[str, list[Mapping[str, Any]]] = {}
@@ -262,6 +265,21 @@ def test_every_role_has_the_boundary_that_is_asked_for(templates: dict[str, Temp
     for name, boundary in (("Existing", BOUNDARY), ("Plimsoll", None)):
         roles = templates[name].of_type("AWS::IAM::Role").values()
         assert {role["Properties"].get("PermissionsBoundary") for role in roles} == {boundary}
+
+
+def test_no_role_restores_or_deletes_snapshots_of_others(templates: dict[str, Template]) -> None:
+    """Those of RDS are Plimsoll's by their name, those of EBS by their tag."""
+    for template in templates.values():
+        given = [one for role in statements(template).values() for one in role]
+        of_rds = [s for s in given if allowed([s]) & RESTORED_AND_DELETED]
+        assert {a for s in of_rds for a in allowed([s])} >= RESTORED_AND_DELETED
+        named = [json.dumps(one) for s in of_rds for one in as_list(s["Resource"])]
+        snapshots = [name for name in named if ":db:" not in name and ":pg:" not in name]
+        snapshots = [name for name in snapshots if ":og:" not in name and ":subgrp:" not in name]
+        assert all(name.endswith(':snapshot:plimsoll-dataset-*"]]}') for name in snapshots)
+        of_ebs = [s for s in given if "ec2:DeleteSnapshot" in allowed([s])]
+        tagged = {"Null": {"aws:ResourceTag/plimsoll:run-id": "false"}}
+        assert [s["Condition"] for s in of_ebs] == [tagged] * len(of_ebs)
 
 
 def test_without_cassandra_nobody_may_make_instances(app_template: Template) -> None:

@@ -375,7 +375,7 @@ def _of_relays() -> Iterator[Scenario]:
                 LONG if (payload["step"], payload["client"]) == (3, 1) else {"over": False}
             )
         },
-        "with a client throttled once": {"load-client:1": [THROTTLED, {"over": False}]},
+        "with a client throttled once": {"load-client:1:1": [THROTTLED, {"over": False}]},
         "without counters": {
             "judge-step": lambda payload: (
                 BROKEN if payload.get("role") == "reader" else judged(payload)

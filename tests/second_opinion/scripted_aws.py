@@ -76,8 +76,9 @@ class Ended:
 
 
 Answer = Any  # JSON, or one of the above
-# By function, or `function:item` for one item of a Map: the answers in order (the last is repeated;
-# each item counts its own), or how to answer.
+# By function, `function:item` for one item of a Map, or `function:item:step` where items of several
+# steps run at once: the answers in order (the last is repeated; each counts its own), or how to
+# answer.
 Script = Mapping[str, Sequence[Answer] | Callable[[Any], Answer]]
 
 
@@ -101,6 +102,11 @@ class Call:
         if self.name == "load-dataset":
             return self.payload["part"]["share"]
         return next((self.payload[key] for key in _ITEMS if key in self.payload), None)
+
+    @property
+    def step(self) -> object:
+        """Which step it is for; None outside."""
+        return self.payload.get("step") if isinstance(self.payload, dict) else None
 
 
 class ScriptedAws:
@@ -135,6 +141,8 @@ class ScriptedAws:
             self._calls[scenario].append(call)
             script = self._scripts[scenario]
             key = f"{name}:{call.item}"
+            if (of_step := f"{key}:{call.step}") in script:
+                key = of_step
             number = self._asked[scenario, key]
             self._asked[scenario, key] += 1
         answers = script.get(key, script[name])

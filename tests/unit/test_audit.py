@@ -1,7 +1,14 @@
 """What is locked, held against advisories: which versions they name, and which they do not."""
 
+import json
+import re
+import sys
+import tomllib
+from datetime import UTC, date, datetime, timedelta
+
 import pytest
 
+from tools import audit
 from tools.audit import (
     PYTHON_LOCKS,
     ROOT,
@@ -106,3 +113,45 @@ def test_all_that_is_locked_is_read() -> None:
         text = (ROOT / lock).read_text()
         pinned = [line for line in text.splitlines() if "==" in line and line[0].isalnum()]
         assert sum(map(len, python_packages(text).values())) == len(pinned)
+
+
+TODAY = datetime.now(UTC).date()
+ONE = Finding("libc", "0.2.0", "RUSTSEC-2020-0105", "vulnerability")
+
+
+@pytest.mark.parametrize(
+    ("as_of", "from_npm", "code", "told"),
+    [
+        (TODAY, [], 0, "0 affected; 0 of 3 kinds"),
+        (TODAY, [ONE], 1, "libc 0.2.0: RUSTSEC-2020-0105 (vulnerability)"),
+        (None, [ONE], 1, "1 affected; 2 of 3 kinds"),
+        (TODAY, None, 3, "npm: NOT CHECKED: the registry does not answer"),
+        (None, [], 3, "crates: NOT CHECKED: no copy of https://github.com/rustsec/advisory-db"),
+        (TODAY - timedelta(days=40), [], 3, ", NOT against later ones"),
+    ],
+)
+def test_what_is_affected_and_what_was_not_checked_is_the_exit_code(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    as_of: date | None,
+    from_npm: list[Finding] | None,
+    *,
+    code: int,
+    told: str,
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["audit", "--offline"])
+    monkeypatch.setattr(audit, "_database", lambda *_, **__: as_of)
+    monkeypatch.setattr(audit, "_texts", lambda *_: [])
+    monkeypatch.setattr(audit, "_of_npm", lambda: from_npm)
+    assert audit.main() == code
+    assert told in capsys.readouterr().out
+
+
+def test_every_archive_that_is_fetched_is_pinned_by_its_hash() -> None:
+    for lock in PYTHON_LOCKS:
+        blocks = re.split(r"^(?=[a-z0-9])", (ROOT / lock).read_text(), flags=re.MULTILINE)
+        assert [one for one in blocks if "==" in one and "--hash=sha256:" not in one] == [], lock
+    cargo = tomllib.loads((ROOT / "engine/Cargo.lock").read_text())["package"]
+    assert [p["name"] for p in cargo if "checksum" not in p] == ["plimsoll_engine"]
+    npm = json.loads((ROOT / "package-lock.json").read_text())["packages"]
+    assert [name for name, package in npm.items() if "integrity" not in package] == [""]

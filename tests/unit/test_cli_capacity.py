@@ -56,12 +56,22 @@ def test_the_answer_for_people(r1_1000: Path) -> None:
     assert "KNEE  sustains 5,600 ops/s at 3 clients; at 4 it does not: update took 2.10 ms" in (
         result.stdout
     )
-    assert any("3" in line and "5,600" in line and "pass <" in line for line in lines)
-    assert any("2,900" in line and "fail" in line and "limit 1.26 ms" in line for line in lines)
+    assert any("3" in line and "5,600" in line and "passed <" in line for line in lines)
+    assert any("2,900" in line and "failed" in line and "limit 1.26 ms" in line for line in lines)
     assert "bracket    passes at 3 clients, fails at 4 clients" in lines
     assert "edge       not known: too few repetitions" in lines
     assert "cause      latency:update, retrograde" in lines
     assert "interval   none: one repetition" in lines
+
+
+def test_a_load_is_called_as_on_the_page(tmp_path: Path) -> None:
+    path = tmp_path / "busy.csv"
+    rows = ["1,1000,1000,0.5", "2,1900,1100,0.95"]
+    head = "connections,throughput_ops_per_second,latency_us.read,client_busy"
+    path.write_text("\n".join([head, *rows]))
+    *_, last = (line for line in call(path).stdout.splitlines() if "1,900" in line)
+    assert "client-bound" in last
+    assert "passed" not in last
 
 
 def test_the_answer_for_programs(r1_1000: Path) -> None:

@@ -117,6 +117,32 @@ def list_options(command: click.Command) -> Iterator[tuple[str, click.Parameter]
                 yield from list_options(below)
 
 
+def list_helps(command: click.Command, parent: click.Context | None) -> Iterator[str]:
+    """Yield what a command and its subcommands print for --help at 80 columns."""
+    context = click.Context(command, parent, command.name, terminal_width=80)
+    yield command.get_help(context)
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context):
+            if below := command.get_command(context, name):
+                yield from list_helps(below, context)
+
+
+def test_no_help_is_cut_or_wider_than_80_columns() -> None:
+    lines = [line for text in list_helps(cli, None) for line in text.splitlines()]
+    assert len(lines) > 1000
+    assert [line for line in lines if len(line) > 80] == []
+    cut = [line for line in lines if line.endswith("...") and not line.startswith("Usage: ")]
+    assert cut == []
+
+
+def test_each_option_of_any_verb_is_explained() -> None:
+    options = [
+        (name, option) for name, option in list_options(cli) if isinstance(option, click.Option)
+    ]
+    assert len(options) > 200
+    assert [(name, option.name) for name, option in options if not option.help] == []
+
+
 def test_no_number_of_any_verb_may_be_nan() -> None:
     """No bound excludes `nan`: a budget of it would stop nothing."""
     numbers = [

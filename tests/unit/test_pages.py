@@ -105,6 +105,17 @@ def test_each_link_leads_to_a_file_and_a_heading(page: Path) -> None:
             assert anchor in slugs, f"{page.name}: {path}#{anchor}"
 
 
+DECISIONS = sorted(DOCS.glob("decisions/*.md"))
+CODE = ("", "plimsoll", "engine/src")  # folders that a page's paths are relative to
+CODE_PATH = re.compile(r"`((?:[a-z]\w*/)+\w+\.(?:py|rs|j2|css|sh)|(?:tests|engine)/[\w/]+/)`")
+
+
+@pytest.mark.parametrize("page", [*PAGES, *DECISIONS], ids=lambda page: page.stem)
+def test_each_file_of_code_that_is_named_is_there(page: Path) -> None:
+    named = set(CODE_PATH.findall(page.read_text()))
+    assert {path for path in named if not any((ROOT / at / path).exists() for at in CODE)} == set()
+
+
 def test_the_readme_leads_to_the_list_of_pages_and_that_to_every_page() -> None:
     assert "docs/README.md" in {path for path, _ in LINK.findall((ROOT / "README.md").read_text())}
     linked = {path for path, _ in LINK.findall((DOCS / "README.md").read_text())}
@@ -120,6 +131,15 @@ def test_each_page_of_evidence_is_linked_from_a_page_for_users() -> None:
     linked = {path for page in DOCS.glob("*.md") for path, _ in LINK.findall(page.read_text())}
     missing = {f"evidence/{page.name}" for page in EVIDENCE} - linked
     assert not missing
+
+
+def test_each_variable_that_is_read_is_on_the_page_of_the_command_line() -> None:
+    """But those by which Plimsoll's own processes tell each other something."""
+    own = {"PLIMSOLL_TELL_SECONDS", "PLIMSOLL_VOLUME"}
+    sources = "".join(path.read_text() for path in (ROOT / "plimsoll").rglob("*.py"))
+    read = set(re.findall(r"[\"`](PLIMSOLL_[A-Z_]+)[\"`]", sources))
+    told = set(re.findall(r"`(PLIMSOLL_[A-Z_]+)`", (DOCS / "command-line.md").read_text()))
+    assert read - own == told
 
 
 def test_the_time_of_the_trial_is_what_validate_says(

@@ -27,6 +27,7 @@ from plimsoll.local.lambdas.sandboxes import SandboxPool
 from plimsoll.local.leftovers import IN_MEMORY
 from plimsoll.local.replacing import replace_members
 from plimsoll.local.room import free_disk_bytes
+from plimsoll.process_limits import name_low_limits
 
 LOG = logging.getLogger(__name__)
 _FULL_BYTES = 2**20
@@ -116,16 +117,16 @@ class Functions:
         return answer.payload
 
     def _with_cause(self, answer: Answer) -> Answer:
-        """Add to a failure that this machine's disk is full, if it is."""
+        """Add to a failure that this machine's disk is full, or that limits are low."""
         if not answer.failed:
             return answer
         for home in self._homes:
             if home.is_dir() and free_disk_bytes(home) < _FULL_BYTES:
-                error = json.loads(answer.payload)
-                told = f"no space left in {home.resolve()} for databases and logs"
-                error["errorMessage"] = f"{told}: {error.get('errorMessage')}"
-                return Answer(json.dumps(error).encode(), failed=True)
-        return answer
+                return _add_cause(
+                    answer, f"no space left in {home.resolve()} for databases and logs"
+                )
+        limits = name_low_limits()
+        return _add_cause(answer, f"low limits: {limits}") if limits else answer
 
     def _attempt(self, function: LambdaFunction, payload: bytes) -> None:
         retries = _count_retries(function)
@@ -156,3 +157,9 @@ def _count_retries(function: LambdaFunction) -> int:
         if "MaximumRetryAttempts" in configuration.config:
             return int(configuration.config["MaximumRetryAttempts"])
     return 2
+
+
+def _add_cause(answer: Answer, told: str) -> Answer:
+    error = json.loads(answer.payload)
+    error["errorMessage"] = f"{told}: {error.get('errorMessage')}"
+    return Answer(json.dumps(error).encode(), failed=True)

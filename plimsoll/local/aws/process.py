@@ -78,8 +78,9 @@ class AwsProcess:
         """Send the configuration; return the port that it listens on."""
         assert self._process.stdin is not None  # noqa: S101 - both were asked for above
         assert self._process.stdout is not None  # noqa: S101
-        self._process.stdin.write(json.dumps(configuration).encode() + b"\n")
-        self._process.stdin.flush()
+        with contextlib.suppress(BrokenPipeError):  # it has ended: its log says why
+            self._process.stdin.write(json.dumps(configuration).encode() + b"\n")
+            self._process.stdin.flush()
         line = self._process.stdout.readline()
         if not line:
             self._end()

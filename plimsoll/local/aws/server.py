@@ -30,7 +30,9 @@ from plimsoll.local.leftovers import (
     remove_orphaned_homes,
     remove_twin,
 )
+from plimsoll.local.replacing import replace_members
 from plimsoll.machine import ClockWatch
+from plimsoll.process_limits import describe_reached_limit, describe_system_error
 
 # No credential, profile or setting of this machine's user is ever read.
 _NO_ACCOUNT = {
@@ -46,7 +48,42 @@ _LOOK_S = 1.0  # between two looks at whether the folders are still there, and a
 
 
 def main() -> None:
-    """Serve until standard input ends."""
+    """Serve until standard input ends, or a limit of this process is reached."""
+    _end_at_limits()
+    try:
+        _serve()
+    except (OSError, MemoryError, RuntimeError) as error:
+        if (reached := describe_reached_limit(error)) is None:
+            raise
+        _end_at_once(reached)
+
+
+def _end_at_limits() -> None:
+    """Have this process end where it lacks a thread or memory for one.
+
+    Whoever waits for that thread would wait forever.
+    """
+    start = threading.Thread.start
+
+    def start_or_end(thread: threading.Thread) -> None:
+        try:
+            start(thread)
+        except RuntimeError as error:
+            if (reached := describe_reached_limit(error)) is not None:
+                _end_at_once(reached)
+            raise
+
+    def end_or_report(failed: threading.ExceptHookArgs) -> None:
+        error = failed.exc_value
+        if error is not None and (reached := describe_reached_limit(error)) is not None:
+            _end_at_once(reached)
+        threading.__excepthook__(failed)
+
+    replace_members(threading.Thread, start=start_or_end)
+    threading.excepthook = end_or_report
+
+
+def _serve() -> None:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(
             number, signal.SIG_IGN
@@ -87,6 +124,9 @@ def main() -> None:
     pool.preload([Path(root) for root in configuration["functions"].values()])
     gc.disable()  # what is loaded stays: the garbage collector need not look through it again
     # now, while the nursery loads its libraries on another core
+    from plimsoll.local.aws.regions import offer_one_region  # noqa: PLC0415
+
+    offer_one_region()
     from plimsoll.local.aws.service_apis import Services  # noqa: PLC0415
 
     services = Services(configuration, pool, listener)
@@ -107,6 +147,7 @@ def _watch_machine(locks: Sequence[TextIO]) -> None:
     """End once a folder is removed, as a cleaner of /tmp does, or once the clock is set back.
 
     What runs there would wait for the folder, or for a barrier as long as the clock was set back.
+    It ends, too, once it may open no further file: whoever connects would not be answered.
 
     Args:
         locks: The open file `lock` of each folder.
@@ -116,6 +157,10 @@ def _watch_machine(locks: Sequence[TextIO]) -> None:
         time.sleep(_LOOK_S)
         if (set_back := clock.look()) is not None:
             _end_at_once(set_back)
+        try:
+            os.close(os.dup(0))
+        except OSError as error:
+            _end_at_once(describe_system_error(error))
     gone = next(Path(lock.name).parent for lock in locks if not _is_there(lock))
     _end_at_once(f"its folder {gone} was removed")
 

@@ -7,11 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from moto.core.config import default_user_config
-from moto.moto_server.werkzeug_app import (
-    DomainDispatcherApplication,
-    MotoRequestHandler,
-    create_backend_app,
-)
+from moto.moto_server.werkzeug_app import MotoRequestHandler
 from werkzeug.serving import make_server
 
 from plimsoll.aws import clients
@@ -20,6 +16,7 @@ from plimsoll.local.account import RDS_CA_FILE, REGION, Keys
 from plimsoll.local.aws import corrections
 from plimsoll.local.aws.corrections import executions
 from plimsoll.local.aws.corrections.clients import boto_client_for
+from plimsoll.local.aws.corrections.effort import create_application
 from plimsoll.local.aws.deliveries import Deliveries
 from plimsoll.local.aws.eventbridge import EventRules
 from plimsoll.local.aws.front import Front
@@ -95,7 +92,7 @@ class Services:
             "protect": self._protect,
         }
         front = Front(
-            DomainDispatcherApplication(create_backend_app),
+            create_application(),
             questions,
             configuration["step_functions_url"],
         )

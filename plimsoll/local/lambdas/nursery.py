@@ -7,7 +7,8 @@ It has one thread, so that forking is safe, and its death ends its sandboxes (PR
 Standard input carries JSON lines: `{"preload": [folders]}`,
 `{"spawn": id, "environment": {...}, "task_root": folder, "handler": name, "log": file}` and
 `{"kill": id}`. Standard output answers `{"spawned": id, "pid": n}` and
-`{"exited": id, "status": n}` (as subprocess has it: negative for a signal).
+`{"exited": id, "status": n}` (as subprocess has it: negative for a signal), or
+`{"exited": id, "why": text}` where it could not be forked.
 The end of standard input ends everything.
 """
 
@@ -26,8 +27,11 @@ import traceback
 from pathlib import Path
 from typing import Any, NoReturn
 
+from plimsoll.process_limits import describe_system_error
+
 SERVICES = ("s3", "dynamodb", "secretsmanager", "cloudformation", "cloudwatch", "scheduler")
 
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -71,6 +75,8 @@ def preload(task_roots: list[str]) -> None:
         except Exception:  # noqa: BLE001, S112 - the sandbox reports it, with the handler's name
             continue
     warm_sdk()
+    if "plimsoll.requests" in sys.modules:
+        warm_models()
     # What is loaded lives as long as the process: a collector that walked through it in a sandbox
     # would write to every page, and each sandbox would have a copy of its own. Looking for garbage
     # before takes 0.1 s, and finds little.
@@ -94,6 +100,22 @@ def warm_sdk() -> None:
             aws_access_key_id="none",
             aws_secret_access_key="none",  # noqa: S106 - it never signs
         )
+
+
+def warm_models() -> None:
+    """Build the models that most functions read, and one workload's parts.
+
+    pydantic builds a model when it is first used: 1 s of CPU over the sandboxes of a first run.
+    """
+    from plimsoll.model.request.request import Request  # noqa: PLC0415 - as all that is loaded here
+    from plimsoll.model.run.fleet import StepPlan  # noqa: PLC0415
+    from plimsoll.model.run.results import StepResult  # noqa: PLC0415
+    from plimsoll.model.run.run_record import RunRecord  # noqa: PLC0415
+    from plimsoll.workload.library import load_builtin_workload  # noqa: PLC0415
+
+    load_builtin_workload("ycsb-a")
+    for model in (Request, RunRecord, StepPlan, StepResult):
+        model.model_rebuild()
 
 
 class Nursery:
@@ -134,11 +156,14 @@ class Nursery:
 
     def _spawn(self, command: dict[str, Any]) -> None:
         nursery = os.getpid()
-        pid = os.fork()
+        try:
+            pid = os.fork()
+        except OSError as error:
+            return say({"exited": command["spawn"], "why": describe_system_error(error)})
         if pid == 0:
             become_sandbox(nursery, command)
         self.pids[command["spawn"]] = pid
-        say({"spawned": command["spawn"], "pid": pid})
+        return say({"spawned": command["spawn"], "pid": pid})
 
     def _end(self) -> None:
         """Kill and reap all, so that none is left when whoever waits for the nursery goes on."""
@@ -158,14 +183,14 @@ class Nursery:
 
 
 class LogFile(io.FileIO):
-    """A function's log, which loses what a full disk has no room for: the function goes on."""
+    """A function's log, which loses what a full disk or file has no room for; it goes on."""
 
     def write(self, data: Any, /) -> int:
         """Write bytes, or say that they were written."""
         try:
             return super().write(data)
         except OSError as failed:
-            if failed.errno != errno.ENOSPC:
+            if failed.errno not in _NO_ROOM:
                 raise
             return len(data)
 

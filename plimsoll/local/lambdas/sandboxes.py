@@ -206,7 +206,8 @@ class SandboxPool:
                     sandbox.pid = message["pid"]
                     sandbox.forked.set()
         else:
-            self._ended(message["exited"], describe_exit(message["status"]))
+            why = message.get("why") or describe_exit(message["status"])
+            self._ended(message["exited"], why)
 
     def _end_all(self, reason: str) -> None:
         with self._lock:

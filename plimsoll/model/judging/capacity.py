@@ -76,13 +76,18 @@ Audits = Annotated[
 class Confirmation(Model):
     """How many times a search repeats the load of its answer.
 
-    A load is confirmed in one of two ways: by at least `least` repetitions that all pass and whose
-    lower confidence limit of the throughput is within `precision` of their median; or by `most`
-    repetitions of which a share of `pass_share` passes.
+    A load is confirmed in one of three ways: by at least `least` repetitions that all pass, or by
+    as many passes as a share `pass_share` of `most` requires, if the lower confidence limit of the
+    throughput is within `precision` of the median; or by `most` repetitions of which that share
+    passes. Up to 1.5 times `most` are measured if the throughput is still unsure.
     """
 
     least: Annotated[int, Field(ge=3)] = Field(5, description="Minimum number of repetitions.")
-    most: Annotated[int, Field(ge=3)] = Field(10, description="Maximum number of repetitions.")
+    most: Annotated[int, Field(ge=3)] = Field(
+        10,
+        description="Number of repetitions after which no more are needed, unless the throughput"
+        " is still unsure.",
+    )
     pass_share: Annotated[float, Field(gt=0.5, le=1)] = Field(
         0.7, description="Share of the repetitions that must pass."
     )

@@ -136,6 +136,13 @@ class ClientResult(Model):
     background: str | None = None  # name of the background work; None for the step's own clients
 
 
+class FailedPart(Model):
+    """A part of the dataset whose invocation failed."""
+
+    error: str
+    cause: str
+
+
 class FailedClient(Model):
     """A client whose invocation failed."""
 

@@ -49,6 +49,17 @@ def test_every_refusal_is_a_problem_document() -> None:
             assert problem == {"$ref": "#/components/schemas/Problem"}, (path, method)
 
 
+def test_all_that_is_sent_a_run_may_answer_that_it_exceeds_a_limit_of_the_team() -> None:
+    # checks and quotes refuse what POST /runs refuses
+    sent = {
+        name["operationId"]: name["responses"] for *_, name in operations() if "requestBody" in name
+    }
+    assert {"start_run", "quote_run", "start_experiment", "quote_experiment", "put_schedule"} <= {
+        *sent
+    }
+    assert [name for name, responses in sent.items() if "409" not in responses] == []
+
+
 def test_every_call_but_that_for_health_is_signed() -> None:
     unsigned = {path for path, _, operation in operations() if "security" not in operation}
     assert unsigned == OPEN_PATHS

@@ -1,7 +1,10 @@
 """A relay is planned at once, judged while it runs, and ended by a window that failed."""
 
+import gzip
 import threading
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from random import Random
 from typing import Any
 
 import pytest
@@ -11,16 +14,18 @@ from plimsoll.aws.run_files import (
     HISTORY,
     claim_path,
     client_path,
+    counters_path,
+    failures_folder,
     plan_path,
     step_path,
 )
 from plimsoll.databases import mysql
-from plimsoll.errors import RunStoppedError
+from plimsoll.errors import PlimsollError, RunStoppedError, UnreadableFileError
 from plimsoll.fleet.relay import plan_relay
 from plimsoll.model.judging.steps import FinishedStep, History
 from plimsoll.model.request.request import Request
 from plimsoll.model.request.search_request import Done, NextStep
-from plimsoll.model.run.fleet import StepPlan
+from plimsoll.model.run.fleet import FailedClient, StepPlan
 from plimsoll.model.run.results import StepResult
 from plimsoll.model.run.run_record import RunState, TargetAddress
 from plimsoll.workflow import barrier, client, judge_step, plan_step
@@ -31,6 +36,7 @@ from tests.aws.workflow.test_plan_step import Clock, Family
 from tests.support.every_setting import EverySetting
 from tests.support.synthetic_run import synthetic_run
 from tests.unit.fleet.test_merge import START_MS, after, planned, result
+from tests.unit.test_corrupted_results import DAMAGES, add_digits, change_value, cut_off, flip_bits
 
 TARGET = TargetAddress(
     protocol="mysql", host="127.0.0.1", port=1, database="db", secret_arn=None, identifier="db-1"
@@ -212,6 +218,100 @@ def test_a_window_without_a_sustained_load_ends_the_relay(
     assert relayed.files(RUN).find(step_path(3)) is None
 
 
+RELAYED = [
+    plan_path(2),
+    counters_path(1),
+    client_path(2, 1),
+    f"{failures_folder(2)}1.json",
+    HISTORY,
+]
+
+
+def check_damages(
+    relayed: EverySetting, damage: Callable[[bytes, Random], bytes], path: str, count: int
+) -> None:
+    """Damage one file of a relay again and again, and have each turn of the relay taken."""
+    files = relayed.files(RUN)
+    judge_step.read_relay_counters(relayed, RUN, 1)
+    judge_step.judge_relay_window(relayed, RUN, 1)
+    failed = FailedClient(client=1, error="Sandbox.Timedout", cause="Task timed out")
+    files.put_model(f"{failures_folder(2)}1.json", failed)
+    whole = files.find(path)
+    assert whole is not None
+    names = {name: files.find(name) for name in (HISTORY, plan_path(2))}
+    turns: list[Callable[[], object]] = [
+        lambda: judge_step.judge_relay_window(relayed, RUN, 2),
+        lambda: client.run_client(relayed, RUN, 2, 0),
+        lambda: judge_step.read_relay_counters(relayed, RUN, 2),
+        lambda: judge_step.judge_step(relayed, RUN, 4),
+    ]
+    for number in range(count):
+        for name, content in names.items():
+            files.put(name, content or b"")
+        relayed.records.change(RUN, relay_until=None)
+        packed = path.endswith(".gz") and damage in (add_digits, change_value)  # of text alone
+        damaged = damage(gzip.decompress(whole) if packed else whole, Random(number))
+        files.put(path, gzip.compress(damaged) if packed else damaged)
+        for turn in turns:
+            try:
+                turn()
+            except (PlimsollError, plimsoll_engine.EngineError) as error:
+                told = str(error)
+                assert "\n" not in told, (path, number, told)
+                assert len(told) < 1_000, (path, number, told)
+
+
+@pytest.mark.parametrize("path", RELAYED)
+@pytest.mark.parametrize("damage", [flip_bits, cut_off])
+def test_a_damaged_file_of_a_relay_is_told_in_a_sentence_or_counts(
+    relayed: EverySetting, damage: Callable[[bytes, Random], bytes], path: str
+) -> None:
+    """Whoever reads it is told, and it costs no one a wait: each turn ends at once."""
+    check_damages(relayed, damage, path, 3)
+
+
+@pytest.mark.whole
+@pytest.mark.parametrize("path", RELAYED)
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_so_is_each_of_many(
+    relayed: EverySetting, damage: Callable[[bytes, Random], bytes], path: str
+) -> None:
+    check_damages(relayed, damage, path, 40)
+
+
+@pytest.mark.parametrize("path", [plan_path(2), counters_path(1)])
+def test_a_window_whose_plan_or_counters_are_damaged_ends_the_relay(
+    relayed: EverySetting, path: str
+) -> None:
+    """An execution of the judge that failed would end the run without a cause."""
+    for number in (1, 2):
+        judge_step.read_relay_counters(relayed, RUN, number)
+    judge_step.judge_relay_window(relayed, RUN, 1)
+    relayed.files(RUN).put(path, b'{"cut": ')
+    assert judge_step.judge_relay_window(relayed, RUN, 2) == (None, False)
+    assert relayed.records.get(RUN).relay_until == 4, "the windows that have been called already"
+    with pytest.raises(UnreadableFileError, match=f"^{path} is damaged: .*EOF while parsing"):
+        judge_step.judge_step(relayed, RUN, 4)
+
+
+def test_a_client_with_a_damaged_plan_says_so(relayed: EverySetting) -> None:
+    relayed.files(RUN).put(plan_path(2), b"{}")
+    with pytest.raises(UnreadableFileError, match=r"^steps/2/plan.json is damaged: index: Field"):
+        client.run_client(relayed, RUN, 2, 0)
+
+
+def test_nobody_waits_for_a_damaged_time(relayed: EverySetting) -> None:
+    """One flipped bit of a digit is a barrier in years."""
+    files = relayed.files(RUN)
+    late = files.get(plan_path(2), StepPlan).model_copy(update={"start_at_epoch_ms": 10**13})
+    files.put_model(plan_path(2), late)
+    told = r"^steps/2/plan.json is damaged: its window ends more than 15 min from now$"
+    with pytest.raises(UnreadableFileError, match=told):
+        client.run_client(relayed, RUN, 2, 0)
+    with pytest.raises(UnreadableFileError, match=told):
+        judge_step.read_relay_counters(relayed, RUN, 2)
+
+
 def test_a_client_of_a_window_that_will_not_be_sends_nothing(relayed: EverySetting) -> None:
     relayed.records.change(RUN, relay_until=2)
     assert client.run_client(relayed, RUN, 3, 0) is True
@@ -230,7 +330,7 @@ def test_a_client_of_a_run_that_has_ended_ends(
     else:
         late = relayed.files(RUN).get(plan_path(2), StepPlan)
         now_ms = round(datetime.now(UTC).timestamp() * 1000)
-        soon = late.model_copy(update={"start_at_epoch_ms": now_ms, "duration_s": 3600})
+        soon = late.model_copy(update={"start_at_epoch_ms": now_ms, "duration_s": 600})
         relayed.files(RUN).put_model(plan_path(2), soon)
         monkeypatch.setattr(client, "RELAY_LOOK_S", 0.01)
 

@@ -3,13 +3,13 @@
 The machine itself is executed by the twin's interpreter; its functions are scripted.
 """
 
-import json
 from collections.abc import Sequence
 
 import pytest
 
 from plimsoll.aws.run_files import PARTS_FAILURES, failures_folder
-from plimsoll.fleet.failures import describe_failures, read_failed_clients
+from plimsoll.fleet.failures import describe_failures, extract_causes
+from plimsoll.model.run.fleet import FailedClient
 from tests.second_opinion.interpreters import StepFunctions, running, twin_command
 from tests.second_opinion.scenarios import definition, scenarios
 from tests.second_opinion.scripted_aws import WRITTEN, Call, ScriptedAws
@@ -58,7 +58,7 @@ def test_what_is_written_of_a_thousand_clients_is_told_in_one_sentence(
     written = [call.payload for call in calls if call.name == WRITTEN]
     of_step = [one for one in written if failures_folder(1) in one["key"]]
     (told,) = describe_failures(
-        read_failed_clients(json.dumps(o["failure"]).encode() for o in of_step)
+        extract_causes(FailedClient.model_validate(one["failure"]) for one in of_step)
     )
     assert told.startswith("1,000 clients (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, ...) failed: Sandbox.Tim")
     (judging,) = [call.payload for call in calls if call.name == "judge-step"]

@@ -1,5 +1,6 @@
 """Every concurrent invocation is a process of its own, warm again afterwards, dead in time."""
 
+import errno
 import json
 import os
 import queue
@@ -14,12 +15,14 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import psutil
 import pytest
 
 from plimsoll.local.aws import lambda_invoke
+from plimsoll.local.lambdas import nursery
 from plimsoll.local.lambdas.invocation import Answer, FunctionSpec
 from plimsoll.local.lambdas.logs import FunctionLogs
 from plimsoll.local.lambdas.sandboxes import SandboxPool
@@ -294,6 +297,57 @@ def test_a_log_that_cannot_be_written_holds_up_no_invocation(
         assert body(call(pool, {"n": 1}, spec("on-a-full-disk")))["event"] == {"n": 1}
     finally:
         pool.close()
+
+
+def test_a_function_that_cannot_be_forked_fails_with_the_limit_and_the_next_one_runs(
+    logs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pool = SandboxPool(logs, {})
+    try:
+        order = pool._nursery.order
+        why = "Resource temporarily unavailable: this user may have 30 processes and threads"
+
+        def refuse(command: dict[str, Any]) -> bool:
+            """Answer as a nursery does whose fork is refused."""
+            pool._on_report({"exited": command["spawn"], "why": why})
+            return True
+
+        monkeypatch.setattr(pool._nursery, "order", refuse)
+        failed = call(pool, {"n": 1})
+        assert failed.failed
+        assert json.loads(failed.payload)["errorMessage"].endswith(why)
+        monkeypatch.setattr(pool._nursery, "order", order)
+        assert body(call(pool, {"n": 2}))["event"] == {"n": 2}
+    finally:
+        pool.close()
+
+
+def test_a_nursery_that_may_not_fork_says_so_and_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse() -> int:
+        raise BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable")
+
+    told: list[dict[str, Any]] = []
+    monkeypatch.setattr(nursery, "os", SimpleNamespace(getpid=os.getpid, fork=refuse))
+    monkeypatch.setattr(nursery, "say", told.append)
+    made = nursery.Nursery()
+    made._spawn({"spawn": "one"})
+    ((name, why),) = [(one["exited"], one["why"]) for one in told]
+    assert name == "one"
+    assert why.startswith("Resource temporarily unavailable")
+    assert made.pids == {}
+
+
+def test_a_failure_under_low_limits_says_so_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A database that a limit of the shell's ends does not name it."""
+    monkeypatch.setattr(lambda_invoke, "name_low_limits", lambda: "a file may have 5 MiB at most")
+    monkeypatch.setattr(lambda_invoke, "replace_members", lambda *_, **__: None)
+    functions = lambda_invoke.Functions(NotImplemented, {}, home=tmp_path)
+    failure = b'{"errorMessage": "MariaDB did not start", "errorType": "TargetCreationError"}'
+    told = json.loads(functions._with_cause(Answer(failure, failed=True)).payload)
+    before = "low limits: a file may have 5 MiB at most: "
+    assert told["errorMessage"] == f"{before}MariaDB did not start"
 
 
 @pytest.mark.parametrize(("free_bytes", "full"), [(1000, True), (2**30, False)])

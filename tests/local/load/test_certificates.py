@@ -1,9 +1,12 @@
 """A server's certificate is believed only from the authority given, and only for its own name."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from plimsoll.databases.mysql import session
+from plimsoll.errors import PlimsollError
 from plimsoll.local.databases.mariadb_server import MariaDbServer
 from plimsoll.model.engine.asked import EngineTarget, Tls
 from plimsoll.model.request.dsn import parse_dsn
@@ -52,3 +55,25 @@ def test_a_certificate_is_believed(
         return
     with pytest.raises(EngineError, match=r"(?i)certificate"):
         drive(asked, connections=2, duration_s=60, operations_limit=20)
+
+
+@pytest.mark.parametrize("authority", [OURS, ANOTHER], ids=["ours", "another"])
+def test_an_authority_of_ones_own_is_trusted_by_the_variable(
+    server: tuple[str, EngineTarget],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    authority: Authority,
+) -> None:
+    """`SSL_CERT_FILE` names it for the engine's connections, and for those of Python."""
+    address, target = server
+    (tmp_path / "ca.pem").write_text(authority.pem)
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "ca.pem"))
+    asked = target.model_copy(update={"tls": Tls(verify=True)})
+    if (address, authority) == ("127.0.0.1", OURS):
+        assert drive(asked, connections=1, duration_s=60, operations_limit=10).operations
+        session.connect(asked).close()
+        return
+    with pytest.raises(EngineError, match=r"(?i)certificate"):
+        drive(asked, connections=1, duration_s=60, operations_limit=10)
+    with pytest.raises(PlimsollError, match=r"(?i)certificate"):
+        session.connect(asked)

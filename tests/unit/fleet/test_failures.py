@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from plimsoll.fleet.failures import describe_failures, extract_cause, read_failed_clients
+from plimsoll.fleet.failures import describe_failures, extract_cause, extract_causes
 from plimsoll.model.run.fleet import FailedClient
 
 TOLD = json.dumps(
@@ -28,8 +28,8 @@ def test_plain_cause(cause: str, sentence: str) -> None:
 
 
 def test_failed_clients_keep_their_number_and_error() -> None:
-    written = json.dumps({"client": 3, "error": "Lambda.Unknown", "cause": TOLD})
-    (failed,) = read_failed_clients([written.encode()])
+    written = FailedClient(client=3, error="Lambda.Unknown", cause=TOLD)
+    (failed,) = extract_causes([written])
     assert (failed.client, failed.error, failed.cause) == (3, "Lambda.Unknown", 'no route: "db"')
 
 

@@ -1,5 +1,8 @@
 """What is noted of an invocation never holds it up."""
 
+import resource
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -29,6 +32,24 @@ def test_a_full_disk_costs_a_line_and_not_the_invocation(tmp_path: Path) -> None
 def test_a_log_without_room_loses_its_line_and_fails_no_function() -> None:
     with LogFile("/dev/full", "w") as log:
         assert log.write(b"what was said") == 13
+
+
+def test_a_log_as_long_as_a_file_may_be_loses_its_lines_and_fails_no_function(
+    tmp_path: Path,
+) -> None:
+    program = (
+        "import sys\nfrom plimsoll.local.lambdas.nursery import LogFile\n"
+        "with LogFile(sys.argv[1], 'w') as log: print([log.write(bytes(1024)) for _ in range(3)])"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", program, str(tmp_path / "log")],
+        cwd=Path(__file__).parents[3],
+        capture_output=True,
+        text=True,
+        check=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1024, 1024)),
+    )
+    assert ran.stdout == "[1024, 1024, 1024]\n"
 
 
 def test_another_error_of_a_log_is_told(tmp_path: Path) -> None:

@@ -1,14 +1,22 @@
+import errno
+import os
+import re
+import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from botocore.exceptions import ClientError, ConnectionClosedError
 
 from plimsoll import machine, packaged
 from plimsoll.errors import MissingToolError, PlimsollError, UsageError
+from plimsoll.local import twin
 from plimsoll.local.aws import server
 from plimsoll.local.twin import LocalTwin
 from plimsoll.machine import ClockWatch
+
+ROOT = Path(__file__).parents[3]
 
 
 def test_another_system_than_linux_is_refused(
@@ -51,3 +59,105 @@ def test_a_twin_ends_when_the_clock_is_set_back(
     monkeypatch.setattr(ClockWatch, "look", lambda _: next(looks))
     with (tmp_path / "lock").open("w") as lock, pytest.raises(EndedError, match="was set back"):
         server._watch_machine([lock])
+
+
+def test_a_twin_ends_when_it_may_open_no_further_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody who connects would be answered; each call waits for a thousand seconds."""
+
+    def end(reason: str) -> None:
+        raise EndedError(reason)
+
+    def refuse(_: int) -> int:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    monkeypatch.setattr(server, "_LOOK_S", 0)
+    monkeypatch.setattr(server, "_end_at_once", end)
+    monkeypatch.setattr(server, "os", SimpleNamespace(**vars(os) | {"dup": refuse}))
+    with (tmp_path / "lock").open("w") as lock, pytest.raises(EndedError, match=r"ulimit -n"):
+        server._watch_machine([lock])
+
+
+WITHOUT_THREADS = """
+threading._start_new_thread = lacks(RuntimeError("can't start new thread"))
+threading.Thread(target=print).start()
+"""
+WITHOUT_MEMORY = """
+thread = threading.Thread(target=lacks(MemoryError()))
+thread.start()
+thread.join()
+"""
+LACKING = """
+import threading
+from plimsoll.local.aws import server
+
+def lacks(error):
+    def refuse(*_):
+        raise error
+    return refuse
+
+server._end_at_limits()
+"""
+
+
+@pytest.mark.parametrize(
+    ("lacks", "told"),
+    [
+        (WITHOUT_THREADS, "no further thread can be started"),
+        (WITHOUT_MEMORY, "out of memory"),
+    ],
+    ids=["threads", "memory"],
+)
+def test_a_stand_in_that_lacks_a_thread_or_its_memory_ends_and_says_so(
+    lacks: str, told: str
+) -> None:
+    """Whoever waits for that thread would wait forever; an answer that never came was a trace."""
+    ran = subprocess.run(
+        [sys.executable, "-c", f"{LACKING}{lacks}print('goes on')"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (ran.returncode, ran.stdout) == (1, "")
+    assert ran.stderr.startswith(told)
+    assert ran.stderr.count("\n") == 1
+
+
+REFUSED = ClientError({"Error": {"Code": "500", "Message": "Internal Server Error"}}, "GetObject")
+CLOSED = ConnectionClosedError(endpoint_url="http://127.0.0.1:1/")
+
+
+def broken(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, *, ended: str | None = None, low: str = ""
+) -> LocalTwin:
+    """A twin whose stand-in fails: it has ended, or limits of its process are low."""
+    made = LocalTwin(folder)
+    monkeypatch.setattr(made, "_aws", SimpleNamespace(why_ended=lambda: ended, close=lambda: None))
+    monkeypatch.setattr(made, "start", lambda: made)
+    monkeypatch.setattr(twin, "name_low_limits", lambda: low)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("error", "ended", "told"),
+    [
+        (CLOSED, "Killed", "has ended (Killed), and with it all that ran there"),
+        (CLOSED, None, "failed: low limits: LOW: Connection was closed"),
+        (REFUSED, None, "failed: low limits: LOW: An error occurred (500)"),
+    ],
+)
+def test_an_answer_that_never_came_is_explained(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, ended: str, told: str
+) -> None:
+    made = broken(tmp_path, monkeypatch, ended=ended, low="LOW")
+    with pytest.raises(PlimsollError, match=re.escape(f"stand-in for AWS {told}")), made:
+        raise error
+
+
+def test_a_defect_on_a_twin_keeps_its_stack_trace(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(ClientError), broken(tmp_path, monkeypatch):
+        raise REFUSED

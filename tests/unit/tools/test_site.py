@@ -41,6 +41,15 @@ def test_every_page_stands_in_its_navigation_once(site: Path) -> None:
     assert {page.name for page in site.glob("*.html")} >= {"index.html", "finding.html"}
 
 
+def test_evidence_and_decisions_have_their_own_names_in_the_navigation() -> None:
+    listed = re.findall(r'- "(.+)": (\w+/[\w.-]+\.md)$', CONFIGURATION.read_text(), re.MULTILINE)
+    assert len(listed) > 30
+    for name, page in listed:
+        heading, *_ = (ROOT / "docs" / page).read_text().splitlines()
+        own = re.sub(r"^# (\d+\. |Evidence: )?", "", heading)
+        assert own.lower().startswith(name.lower()), page
+
+
 @pytest.mark.parametrize(
     ("other", "picture", "dead"),
     [

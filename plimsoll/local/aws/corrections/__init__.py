@@ -8,6 +8,7 @@ from plimsoll.local.aws.corrections import (
     clients,
     definitions,
     distributed_map,
+    effort,
     engine_versions,
     executions,
     function_errors,
@@ -21,7 +22,7 @@ from plimsoll.local.aws.corrections import (
 
 
 def apply() -> None:
-    """Apply every correction. All but the last three concern the Step Functions interpreter."""
+    """Apply every correction. All but the last four concern the Step Functions interpreter."""
     for correction in (
         clients,
         definitions,
@@ -35,5 +36,6 @@ def apply() -> None:
         engine_versions,
         offered_zones,
         metric_data,
+        effort,
     ):
         correction.apply()

@@ -1,10 +1,12 @@
 """A request for a derived workload runs as it is written."""
 
+import re
 from datetime import date
 from pathlib import Path
 
 import pytest
 
+from plimsoll.cli.main import main
 from plimsoll.cli.workload import make_request
 from plimsoll.errors import UsageError
 from plimsoll.model.request.rds_target import RdsTarget
@@ -13,6 +15,7 @@ from plimsoll.requests.experiment_file import read_file
 from plimsoll.workload.derive.derived import derive
 from plimsoll.workload.derive.document import dump_document
 from plimsoll.workload.derive.request import write_request
+from tests.support.guides import DOCS
 from tests.unit.workload.derive.digests import YCSB_B
 
 TODAY = date(2026, 11, 27)
@@ -70,6 +73,20 @@ def test_the_request_is_read_with_its_workload(tmp_path: Path) -> None:
     assert (limits.statistic, set(limits.limits_us.values())) == ("p99", {20_000.0})
     assert set(limits.limits_us) == {one.name for one in derived.operations}
     assert "the target is a guess" in notes[0]
+
+
+@pytest.mark.parametrize("guide", ["buying-iops", "production-to-purchase"])
+def test_the_guides_say_its_time_as_validate_does(
+    guide: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    derived = derive(YCSB_B, name="shop", writes=True)
+    (tmp_path / "shop.yaml").write_text(dump_document(derived.document))
+    request = tmp_path / "shop-run.yaml"
+    request.write_text(make_request(derived, YCSB_B, tmp_path / "shop.yaml", request, ("20ms",))[0])
+    with pytest.raises(SystemExit):
+        main(["validate", str(request)])
+    (said,) = re.findall(r"(\d+ min \d+ s of load)", capsys.readouterr().out)
+    assert said in " ".join((DOCS / f"{guide}.md").read_text().split())
 
 
 def test_a_workload_outside_of_the_requests_folder_is_refused(tmp_path: Path) -> None:
