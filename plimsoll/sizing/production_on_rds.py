@@ -232,10 +232,10 @@ def make_history(samples: Sequence[tuple[TargetSample, TargetSample]], period_s:
     parts = period_s // MINUTE_S
 
     def divide(values: Sequence[tuple[float | None, float | None]]) -> NDArray[np.float64] | None:
-        known = np.array([(0.0 if v is None else v) for pair in values for v in pair], float)
-        if not known.any():
+        known = [value for pair in values for value in pair if value is not None]
+        if len(known) < 2 * len(values):  # a missing queue is no empty one
             return None
-        mean, high = known.reshape(-1, 2).T
+        mean, high = np.array(known, float).reshape(-1, 2).T
         if parts == 1:
             return mean
         high = np.clip(high, mean, parts * mean)
@@ -244,13 +244,14 @@ def make_history(samples: Sequence[tuple[TargetSample, TargetSample]], period_s:
         return minutes.ravel()
 
     io = [(_io(mean) or (0.0, 0.0), _io(high) or (0.0, 0.0)) for mean, high in samples]
-    rates = [divide([(mean[unit], high[unit]) for mean, high in io]) for unit in (0, 1)]
+    iops, bytes_s = (divide([(mean[at], high[at]) for mean, high in io]) for at in (0, 1))
+    assert iops is not None  # noqa: S101 - samples have their I/Os
+    assert bytes_s is not None  # noqa: S101 - likewise
     begins_s = np.array([mean.epoch_ms / 1000 for mean, _ in samples])
-    idle = np.zeros(len(samples) * parts)
     return History(
         float(MINUTE_S),
         (begins_s[:, None] + MINUTE_S * np.arange(parts, dtype=float)).ravel(),
-        np.column_stack([idle if each is None else each for each in rates]),
+        np.column_stack((iops, bytes_s)),
         divide([(mean.queue, high.queue) for mean, high in samples]),
         _divide_by_100(divide([(mean.cpu_percent, high.cpu_percent) for mean, high in samples])),
     )

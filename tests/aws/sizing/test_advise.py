@@ -10,7 +10,8 @@ from click.testing import CliRunner
 from plimsoll.aws import clients
 from plimsoll.cli.advise import command
 from plimsoll.errors import PlimsollError, UsageError
-from plimsoll.sizing.production_on_rds import read_history, read_instances
+from plimsoll.model.judging.steps import TargetSample
+from plimsoll.sizing.production_on_rds import make_history, read_history, read_instances
 
 PAGE = 16_384
 
@@ -146,3 +147,20 @@ def test_what_is_wrong_is_named(arguments: list[str], named: str) -> None:
     with pytest.raises(UsageError) as refused:
         told(*arguments)
     assert named in str(refused.value)
+
+
+def test_a_queue_that_is_missing_at_times_is_not_taken_for_empty() -> None:
+    measured = TargetSample(
+        epoch_ms=0, read_iops=5, write_iops=5, read_mib_s=1, write_mib_s=1, queue=0.5
+    )
+    without = measured.model_copy(update={"queue": None, "epoch_ms": 60_000})
+    assert make_history([(measured, measured)] * 2, 60).queue is not None
+    assert make_history([(measured, measured), (without, without)], 60).queue is None
+
+
+def test_five_minutes_keep_their_mean_and_their_largest() -> None:
+    mean = TargetSample(epoch_ms=0, read_iops=10, write_iops=0, read_mib_s=1, write_mib_s=0)
+    high = mean.model_copy(update={"read_iops": 30.0})
+    history = make_history([(mean, high)], 300)
+    assert list(history.rates[:, 0]) == [5, 5, 30, 5, 5]
+    assert list(history.begins_s) == [0, 60, 120, 180, 240]

@@ -115,3 +115,11 @@ def test_seconds_hide_no_bursts() -> None:
     found = judge(seen, bursts, peak(3_000))
     assert found.late[0] == found.late[2] > LATE_SHARE
     assert judge(seen, bursts, peak(5_100)).late[2] == 0
+
+
+@pytest.mark.parametrize("minutes", [1, 2, 3, 30, 31, 32])
+def test_a_short_history_is_judged(minutes: int) -> None:
+    seen = history([100.0] * minutes, [0.1] * minutes)
+    assert judge(seen, find_bursts(seen, peak(200)), peak(200)).late == (0, 0, 0)
+    idle = history([0.0] * minutes, [0.0] * minutes)
+    assert judge(idle, find_bursts(idle, peak(200)), peak(200)).late == (0, 0, 0)
