@@ -129,13 +129,15 @@ def _see(
         return _see_server(source, for_text, instance_class, volume, size_gib)
     if instance_class or volume:
         raise UsageError("--class and --volume: are of a server; RDS says them of its instances")
-    [(_, target)] = read_instances([instance])
+    [(_, target, notes)] = read_instances([instance])
     if isinstance(target, str):
         raise UsageError(f"SOURCE: {instance}: {target}")
-    return _see_instance(instance, target, for_text)
+    return _see_instance(instance, target, notes, for_text)
 
 
-def _see_instance(instance: str, target: object, for_text: str | None) -> Seen:
+def _see_instance(
+    instance: str, target: object, notes: tuple[str, ...], for_text: str | None
+) -> Seen:
     from plimsoll.model.request.quantities import parse_duration_s
     from plimsoll.model.request.rds_target import RdsTarget
     from plimsoll.sizing.advise import Seen
@@ -144,7 +146,7 @@ def _see_instance(instance: str, target: object, for_text: str | None) -> Seen:
     assert isinstance(target, RdsTarget)  # noqa: S101 - the caller has looked
     for_s = parse_duration_s(for_text or RDS_FOR, "--for")
     history = read_history(instance, for_s, datetime.now(UTC))
-    return Seen(instance, "cloudwatch", target, True, history)
+    return Seen(instance, "cloudwatch", target, True, history, notes)
 
 
 def _see_server(
@@ -239,12 +241,12 @@ def _advise_account(for_text: str | None, judge: Callable[[Seen], Advice], *, as
 
     found: list[Advice] = []
     left_out: dict[str, str] = {}
-    for instance, target in read_instances():
+    for instance, target, notes in read_instances():
         if isinstance(target, str):
             left_out[instance] = target
             continue
         try:
-            found.append(judge(_see_instance(instance, target, for_text)))
+            found.append(judge(_see_instance(instance, target, notes, for_text)))
         except (UsageError, PlimsollError) as error:
             left_out[instance] = words.escape_controls(str(error))
     found.sort(key=lambda one: -(_find_saving(one) or 0.0))

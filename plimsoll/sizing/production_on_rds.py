@@ -121,8 +121,18 @@ MINUTE_S, FIVE_MINUTES_S = 60, 300
 MINUTES_LONGEST_S, LONGEST_HISTORY_S = 15 * 86_400, 63 * 86_400
 
 
-def read_instances(names: Sequence[str] = ()) -> list[tuple[str, RdsTarget | str]]:
-    """Read what an account's RDS instances stand on; a text says why one cannot be judged.
+MULTI_AZ = (
+    "the prices of Multi-AZ, which are about twice these of a single zone, and what its replication"
+    " adds to a commit"
+)
+
+
+def read_instances(
+    names: Sequence[str] = (),
+) -> list[tuple[str, RdsTarget | str, tuple[str, ...]]]:
+    """Read what an account's RDS instances stand on, and what is not known of each.
+
+    A text in place of a target says why the instance cannot be judged.
 
     Args:
         names: The instances; none for all.
@@ -137,7 +147,14 @@ def read_instances(names: Sequence[str] = ()) -> list[tuple[str, RdsTarget | str
     except (BotoCoreError, ClientError) as error:
         raise PlimsollError(f"RDS: {words.escape_controls(str(error))}") from None
     found = [dict(instance) for page in pages for instance in page["DBInstances"]]
-    return [(str(one["DBInstanceIdentifier"]), _describe_instance(one)) for one in found]
+    return [
+        (
+            str(one["DBInstanceIdentifier"]),
+            _describe_instance(one),
+            (MULTI_AZ,) if one.get("MultiAZ") else (),
+        )
+        for one in found
+    ]
 
 
 def _describe_instance(found: Mapping[str, Any]) -> RdsTarget | str:

@@ -119,10 +119,19 @@ def test_beyond_fifteen_days_the_largest_minute_of_five_is_kept() -> None:
 
 
 def test_a_volume_is_told_as_a_request_names_it() -> None:
-    [(name, target)] = read_instances(["shop"])
+    [(name, target, notes)] = read_instances(["shop"])
+    assert not notes
     assert name == "shop"
     assert not isinstance(target, str)
     assert (target.volume.type, target.volume.iops) == ("io1", 8_000)
+
+
+def test_prices_are_of_a_single_zone_and_it_is_said() -> None:
+    make_instance("safe", StorageType="gp3", AllocatedStorage=100, MultiAZ=True)
+    measure("safe", 500.0, 20.0)
+    code, text = told("rds://safe", "--for", "2h")
+    assert code == 0
+    assert "the prices of Multi-AZ" in " ".join(text.split())
 
 
 def test_an_instance_that_does_not_exist_is_one_line() -> None:
