@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 MET = 0  # success: there is an answer, and it is the expected one
 FAILURE = 1  # the answer is a failure, or something else failed
 NO_ANSWER = 3  # nothing could be measured or decided
-NOT_SURE = 4  # `size`: something may carry the load, but nothing surely does
+NOT_SURE = 4  # `size`, `advise`: something may carry the load, but nothing surely does
 
 _BOUNDARIES = {"decided": MET, "none carries it": FAILURE, "not decided": NO_ANSWER}
 _CODES = {"met": MET, "not met": FAILURE, "failed": FAILURE, "no answer": NO_ANSWER}

@@ -43,6 +43,10 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         ),
     },
     "Decide": {
+        "advise": (
+            "plimsoll.cli.advise:command",
+            "Say what to buy for a database, from its own history",
+        ),
         "size": (
             "plimsoll.cli.size:command",
             "Say what to buy for a load, from what a run measured",

@@ -4,16 +4,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import pairwise
+from time import monotonic
+
+import numpy as np
 
 from plimsoll.capacity.statistics.factorial import visits_per_operation
 from plimsoll.databases.counted_statements import Look, sum_growth
 from plimsoll.databases.family import Family, family_of
 from plimsoll.databases.observing import combine_looks, look_repeatedly, open_statements
-from plimsoll.errors import UsageError
+from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.model.engine.asked import EngineTarget
 from plimsoll.model.judging.steps import StorageRates
 from plimsoll.model.run.fleet import ServerCounters
 from plimsoll.model.run.results import ServerWaits
+from plimsoll.sizing.lateness import History
 from plimsoll.sizing.measured import Demand
 from plimsoll.sizing.production import Observation, OperationSeen, Rates, Spread
 from plimsoll.workload.derive.derived import Derived, derive
@@ -164,3 +168,35 @@ def _write_notes(samples: Sequence[Sample]) -> list[str]:
             " wrote): the operating system's cache may have served reads and taken other writes"
         )
     return notes
+
+
+def read_server_history(
+    target: EngineTarget, for_s: float, wait: Callable[[float], None]
+) -> tuple[History, bool]:
+    """Read a server's I/O counters each second; also whether they count all that reaches storage.
+
+    Raises:
+        PlimsollError: The server does not answer, or does not count its I/O.
+    """
+    family = family_of(target.protocol)
+    counters = []
+    began_s = monotonic()
+    for second in range(max(2, round(for_s)) + 1):
+        wait(max(0.0, began_s + second - monotonic()))
+        counters.append(family.read_counters(target))
+    known = []
+    for old, new in pairwise(counters):
+        if old is not None and new is not None:
+            rates = family.storage_rates(
+                family.server_figures(old, new, statements_by_clients=None)
+            )
+            if rates is not None:
+                known.append((old.epoch_ms / 1000, rates))
+    if not known:
+        raise PlimsollError("the server does not report its I/O: see docs/observing.md")
+    history = History(
+        1.0,
+        np.array([begins_s for begins_s, _ in known]),
+        np.array([(rates.iops, rates.mib_s * 2**20) for _, rates in known]),
+    )
+    return history, all(rates.whole for _, rates in known)

@@ -129,7 +129,13 @@ def has_metrics(target: TargetAddress | None, kind: TargetKind) -> bool:
 
 
 def read_samples(
-    target: TargetAddress, kind: TargetKind, *, start: datetime, end: datetime, period_s: int
+    target: TargetAddress,
+    kind: TargetKind,
+    *,
+    start: datetime,
+    end: datetime,
+    period_s: int,
+    statistic: Literal["Average", "Maximum"] = "Average",
 ) -> tuple[TargetSample, ...]:
     """Read a target's metrics, one sample for each moment that has at least one point.
 
@@ -155,7 +161,7 @@ def read_samples(
                     "Dimensions": [{"Name": source.dimension, "Value": identifier}],
                 },
                 "Period": period_s,
-                "Stat": "Sum" if metric.counted else "Average",
+                "Stat": "Sum" if metric.counted else statistic,
             },
         }
         for number, (source, identifier, metric) in enumerate(asked)

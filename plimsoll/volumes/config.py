@@ -108,7 +108,7 @@ def make_native_config(
         readahead_bytes=settings.readahead_kib * 1024,
         directory=os.fsencode(directory),
     )
-    for name, limit in _make_limit_configs(limits, instance_limits, settings, balance).items():
+    for name, limit in make_limit_configs(limits, instance_limits, settings, balance).items():
         config.limits[LIMITS.index(name)] = limit
     mean_us = settings.base_latency_us
     mean_us = limits.base_latency_us if mean_us is None else mean_us
@@ -120,12 +120,14 @@ def make_native_config(
     return config
 
 
-def _make_limit_configs(
+def make_limit_configs(
     limits: VolumeLimits,
     instance: InstanceLimits | None,
     settings: VolumeSettings,
     balance: float | None,
 ) -> dict[str, LimitConfig]:
+    """Return the buckets of a volume and its instance, by name."""
+
     def peak(units_per_s: float | None) -> LimitConfig:
         rate = units_per_s or 0
         return LimitConfig(rate, rate * settings.catch_up_ms / 1000, 0)
