@@ -55,8 +55,8 @@ ALONE = "local"  # the only folder in which `make test` looks for tests that are
 # The groups that take longest, the longest first. The others follow in the order of their tiers:
 # `local` waits for servers and volumes, while `aws` and `unit` compute.
 LONGEST_FIRST = (
-    "local/service", "local/workflow", FAULTY, "cassandra", "local/experiments", "browser",
-    "infrastructure", "local/aws",
+    "faults/test_faults.py", "local/service", "local/workflow", FAULTY, "cassandra",
+    "local/experiments", "browser", "infrastructure", "local/aws",
 )  # fmt: skip
 TIERS = ("local", "faults", "browser", "infrastructure", "report", "aws", "unit")
 
@@ -73,8 +73,6 @@ def group(nodeid: str) -> str:
         return "cassandra"
     if file.stem in APART:
         return str(file)
-    if file.is_relative_to("faults"):
-        return nodeid.removeprefix("tests/")  # each starts all that it needs, and takes a minute
     if file.parent.match("local/workflow") and file.stem in FAULTY_FILES:
         return FAULTY
     return next((folder for folder in TOGETHER if file.is_relative_to(folder)), str(file))

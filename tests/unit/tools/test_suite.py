@@ -160,16 +160,13 @@ def test_programs_of_others_run_only_where_they_are_named() -> None:
         ("tests/unit/test_words.py::test_a", "unit/test_words.py"),
         ("tests/local/service/test_verbs.py::test_a[b::c]", "local/service"),
         ("tests/browser/test_report.py::test_a", "browser"),
-        ("tests/faults/test_faults.py::test_a[b]", "faults/test_faults.py::test_a[b]"),
         ("tests/local/workflow/test_run_verb.py::test_a", "local/workflow/test_run_verb.py"),
         ("tests/local/databases/cassandra/test_grants.py::test_a", "cassandra"),
         ("tests/local/load/test_cassandra.py::test_a", "cassandra"),
         ("tests/infrastructure/test_cassandra_target.py::test_a", "infrastructure"),
     ],
 )
-def test_a_group_is_a_file_or_all_that_share_what_is_costly_or_one_that_shares_nothing(
-    test: str, of_group: str
-) -> None:
+def test_a_group_is_a_file_or_all_that_share_what_is_costly(test: str, of_group: str) -> None:
     assert group(test) == of_group
 
 
