@@ -27,7 +27,11 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 RECORDS = ROOT / ".cache" / "hunt"
 WORKERS = max(4, 5 * len(os.sched_getaffinity(0)) // 2)  # each may need 2 GiB of memory
-TOGETHER = ("-n", str(WORKERS), "--dist", "loadscope", "--no-loadscope-reorder")
+TOGETHER = (
+    "-n", str(WORKERS), "--dist", "loadscope", "--no-loadscope-reorder",
+    # xdist waits for ever for the rest of the group of a worker that was killed
+    "--max-worker-restart", "0",
+)  # fmt: skip
 QUICK = ("--hypothesis-profile", "quick")
 SECOND_OPINION = "tests/second_opinion"
 CHECKS = ("types", "rust-tests", "lint-rust", "lint-python")  # targets of the Makefile

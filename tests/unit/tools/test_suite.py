@@ -177,6 +177,14 @@ def test_the_longest_groups_start_first_and_those_that_compute_last() -> None:
     ]  # fmt: skip
 
 
+def test_a_worker_that_is_killed_ends_the_run_with_its_test_named(project: Path) -> None:
+    write_tests(project, CUT_OFF, "tests/unit/test_dies.py")
+    code, printed = run_pytest(project, TOGETHER)
+    assert code == FAILED, printed
+    assert "crashed while running 'tests/unit/test_dies.py::test_middle'" in printed
+    assert "1 failed, 1 passed" in printed  # with a worker in its place, the third fails too
+
+
 def test_a_test_marked_alone_is_refused_where_no_part_would_run_it(project: Path) -> None:
     write_tests(project, KINDS, "tests/unit/test_it.py")
     code, printed = run_pytest(project, suite.TIERS["test"]["together"])
