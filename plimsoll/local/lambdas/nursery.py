@@ -105,7 +105,7 @@ def warm_sdk() -> None:
 def warm_models() -> None:
     """Build the models that most functions read, and one workload's parts.
 
-    pydantic builds a model when it is first used: 1 s of CPU over the sandboxes of a first run.
+    pydantic builds a model when it is first used: 0.3 s of CPU over the sandboxes of a first run.
     """
     from plimsoll.model.request.request import Request  # noqa: PLC0415 - as all that is loaded here
     from plimsoll.model.run.fleet import StepPlan  # noqa: PLC0415
