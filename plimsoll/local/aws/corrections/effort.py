@@ -1,4 +1,4 @@
-"""What moto does at each call without need: from a quarter to two thirds of its processor time.
+"""What moto does at each call without need: from a fifth to two thirds of its processor time.
 
 It lists its folders to tell which service a call is for; Flask's debugging makes a class for each
 call; of a DynamoDB item's values each is looked for as every type there is, under every name that a
