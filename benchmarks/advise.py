@@ -103,18 +103,18 @@ class Replay:
         state.close()
         return found.late / total, done, queue
 
-    def late_share(self, made: Made, target: RdsTarget) -> float:
+    def measure_late_share(self, made: Made, target: RdsTarget) -> float:
         """Return the share of late I/Os, at most somewhat above what is safe."""
         return self.run(made, target, 10 * SAFE_SHARE)[0]
 
 
-def storage_usd(target: RdsTarget) -> float:
+def price_storage(target: RdsTarget) -> float:
     """Return the price of the storage alone: the class stays, and would hide differences."""
     items = price_monthly(target, PRICES).items
     return sum(item.usd or 0.0 for item in items if "hour" not in item.unit)
 
 
-def on(target: RdsTarget, volume: Volume) -> RdsTarget:
+def change_to(target: RdsTarget, volume: Volume) -> RdsTarget:
     """Return a target with another volume."""
     made = change_volume(target, volume)
     assert isinstance(made, RdsTarget)
@@ -132,13 +132,13 @@ def find_cheapest(
     ):
         if not ladder.rungs:
             continue
-        least = storage_usd(on(today, ladder.make_volume(ladder.rungs[0])))
-        if best is not None and least >= storage_usd(best):
+        least = price_storage(change_to(today, ladder.make_volume(ladder.rungs[0])))
+        if best is not None and least >= price_storage(best):
             continue
-        volume = ladder.find_smallest(lambda volume: carries(on(today, volume)))
+        volume = ladder.find_smallest(lambda volume: carries(change_to(today, volume)))
         if volume is not None:
-            candidate = on(today, volume)
-            if best is None or storage_usd(candidate) < storage_usd(best):
+            candidate = change_to(today, volume)
+            if best is None or price_storage(candidate) < price_storage(best):
                 best = candidate
     return best
 
@@ -191,8 +191,8 @@ def try_history(replay: Replay, seed: int) -> Tried | None:
         if target is None:
             return None
         whole = price_monthly(target, PRICES).usd or 0.0
-        share = replay.late_share(made, target)
-        return Judged(describe_volume(target.volume), share, storage_usd(target), whole)
+        share = replay.measure_late_share(made, target)
+        return Judged(describe_volume(target.volume), share, price_storage(target), whole)
 
     best = judge(
         find_cheapest(

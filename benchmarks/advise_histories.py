@@ -68,17 +68,17 @@ def make_history(seed: int) -> Made:
     peak_bytes = (
         (500 if large else 125) * 2**20 * float(np.exp(draw.uniform(np.log(0.4), np.log(2))))
     )
-    ios = _base_load(draw, mean)
+    ios = _draw_base_load(draw, mean)
     bytes_ = ios * PAGE
-    for burst in _bursts(draw, kind, peak, peak_bytes):
+    for burst in _draw_bursts(draw, kind, peak, peak_bytes):
         to_s = burst.from_s + burst.lasts_s
         ios[burst.from_s : to_s] += burst.iops
         bytes_[burst.from_s : to_s] += burst.iops * burst.bytes_each
-    volumes = tuple(_volumes_of_today(draw, size_gib))
+    volumes = tuple(_draw_volumes_of_today(draw, size_gib))
     return Made(seed, kind, ios, bytes_, size_gib, instance_class, volumes)
 
 
-def _base_load(draw: np.random.Generator, mean: float) -> NDArray[np.float64]:
+def _draw_base_load(draw: np.random.Generator, mean: float) -> NDArray[np.float64]:
     """Draw each second's I/Os: a day's curve, a quieter weekend, minutes and seconds that vary."""
     minutes = np.arange(MINUTES)
     depth, noon = draw.uniform(0.1, 0.7), draw.uniform(600, 1_000)
@@ -91,12 +91,12 @@ def _base_load(draw: np.random.Generator, mean: float) -> NDArray[np.float64]:
     return draw.poisson(rates).astype(np.float64)
 
 
-def _bursts(  # noqa: C901 - an arm for each kind
+def _draw_bursts(  # noqa: C901 - an arm for each kind
     draw: np.random.Generator, kind: str, peak: float, peak_bytes: float
 ) -> Iterator[Burst]:
     """Draw the bursts of a kind, each at about the peak that is given."""
 
-    def some(
+    def draw_some(
         count: float,
         lasts: tuple[int, int],
         *,
@@ -111,35 +111,37 @@ def _bursts(  # noqa: C901 - an arm for each kind
 
     match kind:
         case "calm":  # too few to matter
-            yield from some(2 * DAYS, (1, 3))
+            yield from draw_some(2 * DAYS, (1, 3))
         case "jobs":  # each some minutes, always as long
             lasts_s, second = int(draw.integers(2, 16)), int(draw.integers(60))
             for start in range(second, SECONDS - 60, 60 * int(draw.choice([5, 10, 15, 60]))):
                 yield Burst(start, lasts_s, peak * float(draw.lognormal(0, 0.1)), PAGE)
         case "chance":
-            yield from some(draw.uniform(20, 200) * DAYS, (1, 20))
+            yield from draw_some(draw.uniform(20, 200) * DAYS, (1, 20))
         case "short":
-            yield from some(draw.uniform(100, 600) * DAYS, (1, 4))
+            yield from draw_some(draw.uniform(100, 600) * DAYS, (1, 4))
         case "flushes":  # checkpoints
             lasts_s = int(draw.integers(8, 21))
             for start in range(0, SECONDS - 60, 60 * int(draw.choice([3, 5]))):
                 yield Burst(start, lasts_s, peak * float(draw.lognormal(0, 0.1)), PAGE)
         case "scans":  # large reads
             each = 1024.0 * float(draw.choice([64, 128, 256]))
-            yield from some(
+            yield from draw_some(
                 draw.uniform(20, 150) * DAYS, (5, 20), bytes_each=each, iops=peak_bytes / each
             )
         case "nights":  # an hour of bursts each night
             begin = int(draw.integers(0, 82_000))
             for day in range(DAYS):
                 window_s = (86_400 * day + begin, 86_400 * day + begin + 3_600)
-                yield from some(40, (3, 20), window_s=window_s)
+                yield from draw_some(40, (3, 20), window_s=window_s)
         case _:  # one day of heavy bursts
             day = 86_400 * int(draw.integers(DAYS))
-            yield from some(400, (1, 20), window_s=(day, day + 86_400))
+            yield from draw_some(400, (1, 20), window_s=(day, day + 86_400))
 
 
-def _volumes_of_today(draw: np.random.Generator, size_gib: int) -> Iterator[tuple[str, int | None]]:
+def _draw_volumes_of_today(
+    draw: np.random.Generator, size_gib: int
+) -> Iterator[tuple[str, int | None]]:
     """Draw what owners have, mostly what its size includes; then what they change to in need."""
     how = draw.random()
     if how < 0.2:

@@ -7,6 +7,7 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,10 +17,9 @@ import click
 from plimsoll import words
 from plimsoll.cli.exit_codes import FAILURE, MET, NOT_SURE
 from plimsoll.cli.output import console, make_table, print_figures
-from plimsoll.cli.size import SHOWN, find_prices
+from plimsoll.cli.size import SHOWN, find_prices, with_prices
 from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.load_line.options import PASSWORD
-from plimsoll.model.aws.prices import HOME_REGION
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -53,15 +53,7 @@ VERSIONS = {"mysql": "8.4", "mariadb": "11.4", "postgres": "17"}
 @click.option(
     "--volume", metavar="FIELDS", help="Volume that a server stands on: type=gp3,size_gib=400."
 )
-@click.option(
-    "--region", help=f"AWS region of the prices. Default: the region of --prices, or {HOME_REGION}."
-)
-@click.option(
-    "--prices",
-    "prices_file",
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="Prices of the region, in a file that `plimsoll prices` wrote.",
-)
+@with_prices
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 def command(
     source: str,
@@ -102,7 +94,7 @@ def command(
 
     if source in {ACCOUNT, f"{ACCOUNT}//"}:
         return _advise_account(for_text, judge, as_json=as_json)
-    answer = judge(_see(source, for_text, instance_class, volume, size_gib))
+    answer = judge(_see(source, _Asked(for_text, instance_class, volume, size_gib)))
     if as_json:
         click.echo(answer.model_dump_json(indent=2))
     else:
@@ -112,13 +104,17 @@ def command(
     return MET if answer.choices[0].outlook == "carries" else NOT_SURE
 
 
-def _see(
-    source: str,
-    for_text: str | None,
-    instance_class: str | None,
-    volume: str | None,
-    size_gib: int | None,
-) -> Seen:
+@dataclass(frozen=True)
+class _Asked:
+    """What the options say of the database, as they were given."""
+
+    for_text: str | None
+    instance_class: str | None
+    volume: str | None
+    size_gib: int | None
+
+
+def _see(source: str, asked: _Asked) -> Seen:
     from plimsoll.sizing.production_on_rds import parse_instance, read_instances
 
     try:
@@ -126,13 +122,13 @@ def _see(
     except UsageError as error:
         raise error.within("SOURCE") from None
     if instance is None:
-        return _see_server(source, for_text, instance_class, volume, size_gib)
-    if instance_class or volume:
+        return _see_server(source, asked)
+    if asked.instance_class or asked.volume:
         raise UsageError("--class and --volume: are of a server; RDS says them of its instances")
     [(_, target, notes)] = read_instances([instance])
     if isinstance(target, str):
         raise UsageError(f"SOURCE: {instance}: {target}")
-    return _see_instance(instance, target, notes, for_text)
+    return _see_instance(instance, target, notes, asked.for_text)
 
 
 def _see_instance(
@@ -149,16 +145,10 @@ def _see_instance(
     return Seen(instance, "cloudwatch", target, True, history, notes)
 
 
-def _see_server(
-    source: str,
-    for_text: str | None,
-    instance_class: str | None,
-    volume: str | None,
-    size_gib: int | None,
-) -> Seen:
+def _see_server(source: str, asked: _Asked) -> Seen:
     from plimsoll.load_line.request import read_volume
     from plimsoll.model.aws.volumes import Volume
-    from plimsoll.model.request.dsn import FORM, parse_dsn
+    from plimsoll.model.request.dsn import parse_dsn
     from plimsoll.model.request.quantities import parse_duration_s
     from plimsoll.model.request.rds_target import RdsTarget
     from plimsoll.sizing.advise import Seen
@@ -166,24 +156,27 @@ def _see_server(
 
     scheme = source.partition("://")[0].replace("postgresql", "postgres")
     if "://" not in source or scheme not in VERSIONS:
-        raise UsageError(f"SOURCE: the form is rds://INSTANCE, rds: or {FORM}, of no other family")
-    if instance_class is None or (volume is None and size_gib is None):
+        raise UsageError(
+            "SOURCE: the form is rds://INSTANCE, rds: or mysql://USER@HOST/DATABASE (or mariadb://,"
+            " postgres://)"
+        )
+    if asked.instance_class is None or (asked.volume is None and asked.size_gib is None):
         raise UsageError(
             "--class: of a server, name the class that it is to have, and --volume or --size-gib"
         )
-    standing = Volume(type="gp3", size_gib=max(20, size_gib or 20))
-    if volume is not None:
-        standing = read_volume(volume)
+    standing = Volume(type="gp3", size_gib=max(20, asked.size_gib or 20))
+    if asked.volume is not None:
+        standing = read_volume(asked.volume)
     target = RdsTarget.model_validate(
         {
             "engine": scheme,
             "engine_version": VERSIONS[scheme],
-            "instance_class": instance_class,
+            "instance_class": asked.instance_class,
             "volume": standing,
         }
     )
     engine = parse_dsn(source, option="SOURCE", password=os.environ.get(PASSWORD, ""))
-    for_s = parse_duration_s(for_text or SERVER_FOR, "--for")
+    for_s = parse_duration_s(asked.for_text or SERVER_FOR, "--for")
     if for_s > SERVER_MOST_S:
         raise UsageError("--for: of a server a day at most")
     if sys.stderr.isatty():
@@ -191,7 +184,12 @@ def _see_server(
     history, whole = read_server_history(engine, for_s, time.sleep)
     notes = () if whole else ("I/O that the operating system's cache may have served",)
     return Seen(
-        f"{engine.host}/{engine.database}", "server", target, volume is not None, history, notes
+        f"{engine.host}/{engine.database}",
+        "server",
+        target,
+        asked.volume is not None,
+        history,
+        notes,
     )
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 import click
 
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 # Options.
 
 
+AnyCommand = TypeVar("AnyCommand", bound=Callable[..., Any])
 _SHARE = re.compile(r"(\d{1,2}(?:\.\d{1,3})?) ?%", re.ASCII)
 
 
@@ -67,6 +69,21 @@ def parse_share(text: str) -> float:
     if found is None:
         raise UsageError(f"--headroom: {text!r} is not a share below 100 %: write 30%")
     return float(found[1]) / 100
+
+
+def with_prices(command: AnyCommand) -> AnyCommand:
+    """Give a command the options `--region` and `--prices`, which `find_prices` takes."""
+    region = click.option(
+        "--region",
+        help=f"AWS region of the prices. Default: the region of --prices, or {HOME_REGION}.",
+    )
+    prices = click.option(
+        "--prices",
+        "prices_file",
+        type=click.Path(path_type=Path, exists=True, dir_okay=False),
+        help="Prices of the region, in a file that `plimsoll prices` wrote.",
+    )
+    return region(prices(command))
 
 
 def find_prices(region: str | None, file: Path | None) -> PriceTable:
@@ -225,15 +242,7 @@ def _make_table(made: ReportTable) -> Table:
     metavar="GIB",
     help="Size of the smallest volume that holds the data. Default: the run's.",
 )
-@click.option(
-    "--region", help=f"AWS region of the prices. Default: the region of --prices, or {HOME_REGION}."
-)
-@click.option(
-    "--prices",
-    "prices_file",
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="Prices of the region, in a file that `plimsoll prices` wrote.",
-)
+@with_prices
 @click.option(
     "--confirm",
     is_flag=True,

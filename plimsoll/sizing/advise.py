@@ -41,6 +41,7 @@ from plimsoll.volumes.config import VolumeSettings, make_limit_configs
 EXPECTED_SHARE = 0.7 * LATE_SHARE  # the expected share keeps a margin
 CPU_FULL = 0.8  # a minute whose mean CPU use is above this is over the class's limit
 IDLE_IOPS, IDLE_CPU = 20.0, 0.05  # an instance that stays below both in 99 % of the minutes is idle
+GAPS_TOLD = 0.005  # share of the time without figures from which on it is told
 WORTH = 0.1  # share of the price that a change must save to be called over-provisioned
 BUCKETS = {
     "peak_iops": "storage IOPS",
@@ -137,7 +138,7 @@ class Adviser:
     ) -> "Adviser":
         """Read a history; `factor` is by how much its load is to grow."""
         bursts = find_bursts(history, find_buckets(today) if volume_known else None)
-        return cls(history.grown(factor), bursts.grown(factor), today, prices)
+        return cls(history.grow(factor), bursts.grow(factor), today, prices)
 
     def judge(self, target: RdsTarget) -> Lateness:
         """Follow the history through a target's limits."""
@@ -238,7 +239,7 @@ class Seen:
 
     Attributes:
         database: Name of the database or the instance.
-        source: Where the history is from.
+        source: Whether CloudWatch or the server itself told the history.
         target: The target that it stands on; on RDS today, or the class that it is to have.
         volume_known: Whether its volume is the one that it stands on.
         history: The history.
@@ -283,10 +284,6 @@ def advise(
     if first and today and first.usd_per_month is not None and today.usd_per_month is not None:
         less = today.usd_per_month - first.usd_per_month
     begins_s = history.begins_s
-    decides = (
-        "plimsoll advise DSN --for 1h --class"
-        f" {seen.target.instance_class} --size-gib {seen.target.volume.size_gib}"
-    )
     return Advice(
         database=seen.database,
         source=seen.source,
@@ -302,7 +299,7 @@ def advise(
         region=prices.region,
         as_of=price_monthly(seen.target, prices).as_of,
         unknown=(*_list_unknown(history), *seen.notes),
-        decides=decides,
+        decides=_name_deciding_command(seen),
         sentence=_describe_advice(first, today, less, factor, history),
     )
 
@@ -318,6 +315,22 @@ def sort_choices(choices: Iterable[Choice]) -> list[Choice]:
             -(limits(choice.target.volume, service=choice.target.service).baseline_iops or 0.0),
         ),
     )
+
+
+def _name_deciding_command(seen: Seen) -> str:
+    """Name the command that tells what is not known: seconds after minutes, a run after seconds."""
+    if seen.source == "server":
+        return "plimsoll workload derive DSN --out work.yaml --request run.yaml, and a run of that"
+    return (
+        "plimsoll advise DSN --for 1h --class"
+        f" {seen.target.instance_class} --size-gib {seen.target.volume.size_gib}"
+    )
+
+
+def _find_gaps(history: History) -> float:
+    """Return the share of the time for which the history has no period."""
+    span_s = float(history.begins_s[-1] - history.begins_s[0]) + history.period_s
+    return max(0.0, 1 - len(history.begins_s) * history.period_s / span_s)
 
 
 def _moment(epoch_s: float) -> datetime:
@@ -340,6 +353,8 @@ def _list_unknown(history: History) -> Iterator[str]:
             f"how high bursts within {words.duration(history.period_s)} reach: each length of 1 to"
             " 20 s that today's queue does not rule out is taken to be equally likely"
         )
+    if (gaps := _find_gaps(history)) >= GAPS_TOLD:
+        yield f"{words.percent(gaps)} of the time, in which no load is assumed"
     if history.queue is None:
         yield "how many I/Os waited, which would rule out short bursts"
     if history.cpu is None:

@@ -25,18 +25,18 @@ Buckets = Mapping[str, "Bucket"]
 
 UNLIMITED = 1e18
 LATE_S = 0.01  # an I/O that queues longer is late
-LATE_SHARE = 0.001  # of all I/Os may be late
-LONGEST_S = 20  # of a burst that a minute's mean hides
-NEIGHBORS = 31  # minutes, among which one stands out
-STANDS_OUT = 3.0  # deviations above their median
-LEAST_DEVIATION = 0.02  # relative to the median
-UNTOLD_S = 0.0005  # of queueing for each I/O, which is noise
-EVEN_SHARE = 0.02  # chance that a minute that stands out held no burst
-CONTRADICTED = 0.02  # of the likeliest length's likelihood
-LATENCY_QUANTILE = 0.25  # of minutes: the latency of an I/O that hardly queues
-RESEMBLANCE = 0.1  # width of a cell of rates, as a logarithm
-ROUNDS = 30
-ERRORS = 2.0  # deviations of the neighbors by which a base may be wrong
+LATE_SHARE = 0.001  # a volume carries a load if at most this share of the I/Os is late
+LONGEST_S = 20  # longest burst that may hide in a minute's mean
+NEIGHBORS = 31  # a minute is compared with so many minutes around it
+STANDS_OUT = 3.0  # a minute stands out if it is so many deviations above their median
+LEAST_DEVIATION = 0.02  # a deviation is taken to be at least this share of the median
+UNTOLD_S = 0.0005  # a mean queueing time below this tells nothing
+EVEN_SHARE = 0.02  # probability that a minute that stands out held no burst
+CONTRADICTED = 0.02  # a length that is less likely than this share of the likeliest is ruled out
+LATENCY_QUANTILE = 0.25  # I/Os of the fastest quarter of the minutes are taken not to queue
+RESEMBLANCE = 0.1  # rates whose natural logarithms differ by less count as one
+ROUNDS = 30  # iterations of the shares of bursts' rates
+ERRORS = 2.0  # a minute's base may be wrong by so many deviations of its neighbors
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class History:
     queue: Series | None = None
     cpu: Series | None = None
 
-    def grown(self, factor: float) -> "History":
+    def grow(self, factor: float) -> "History":
         """Return the history with so many times the load."""
         cpu = None if self.cpu is None else factor * self.cpu
         return History(self.period_s, self.begins_s, factor * self.rates, None, cpu)
@@ -92,7 +92,7 @@ class Bursts:
     excess: Series
     chance: Series
 
-    def grown(self, factor: float) -> "Bursts":
+    def grow(self, factor: float) -> "Bursts":
         """Return the bursts with so many times the load."""
         return Bursts(self.lengths_s, factor * self.base, factor * self.excess, self.chance)
 

@@ -1,4 +1,4 @@
-"""Today's load on an RDS instance, from hourly CloudWatch metrics."""
+"""The load on an RDS instance, from CloudWatch: today's by the hour, its history by the minute."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -115,12 +115,9 @@ def _add_known(one: float | None, other: float | None) -> float | None:
 
 # The history of an instance for `plimsoll advise`, by the minute.
 
-
 MINUTE_S, FIVE_MINUTES_S = 60, 300
 # cloudwatch_concepts.html (above): points of a minute are kept for 15 days, of five for 63
 MINUTES_LONGEST_S, LONGEST_HISTORY_S = 15 * 86_400, 63 * 86_400
-
-
 MULTI_AZ = (
     "the prices of Multi-AZ, which are about twice these of a single zone, and what its replication"
     " adds to a commit"
@@ -222,7 +219,7 @@ def read_history(instance: str, for_s: float, now: datetime) -> History:
     known = [
         (mean, highest[mean.epoch_ms])
         for mean in means
-        if _io(mean) and mean.epoch_ms in highest and _io(highest[mean.epoch_ms])
+        if _sum_io(mean) and mean.epoch_ms in highest and _sum_io(highest[mean.epoch_ms])
     ]
     if not known:
         raise PlimsollError(
@@ -232,7 +229,7 @@ def read_history(instance: str, for_s: float, now: datetime) -> History:
     return make_history(known, period_s)
 
 
-def _io(sample: TargetSample) -> tuple[float, float] | None:
+def _sum_io(sample: TargetSample) -> tuple[float, float] | None:
     """Return I/Os and bytes a second; None if one of them is not known."""
     iops = _add_known(sample.read_iops, sample.write_iops)
     mib_s = _add_known(sample.read_mib_s, sample.write_mib_s)
@@ -260,7 +257,7 @@ def make_history(samples: Sequence[tuple[TargetSample, TargetSample]], period_s:
         minutes[:, parts // 2] = high
         return minutes.ravel()
 
-    io = [(_io(mean) or (0.0, 0.0), _io(high) or (0.0, 0.0)) for mean, high in samples]
+    io = [(_sum_io(mean) or (0.0, 0.0), _sum_io(high) or (0.0, 0.0)) for mean, high in samples]
     iops, bytes_s = (divide([(mean[at], high[at]) for mean, high in io]) for at in (0, 1))
     assert iops is not None  # noqa: S101 - samples have their I/Os
     assert bytes_s is not None  # noqa: S101 - likewise

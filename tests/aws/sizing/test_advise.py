@@ -63,7 +63,7 @@ def measure(name: str, iops: float, cpu: float, *, minutes: int = 120) -> None:
         )
 
 
-def told(*arguments: str) -> tuple[int, str]:
+def run_advise(*arguments: str) -> tuple[int, str]:
     result = CliRunner().invoke(command, arguments, standalone_mode=False)
     if result.exception is not None:
         raise result.exception
@@ -71,7 +71,7 @@ def told(*arguments: str) -> tuple[int, str]:
 
 
 def test_the_answer_begins_with_a_paragraph_that_can_be_read_out() -> None:
-    code, text = told("rds://shop", "--for", "2h")
+    code, text = run_advise("rds://shop", "--for", "2h")
     assert code == 0
     paragraph = " ".join(text.partition("\n\n")[0].split())
     assert paragraph.startswith(
@@ -83,7 +83,7 @@ def test_the_answer_begins_with_a_paragraph_that_can_be_read_out() -> None:
 
 
 def test_json_has_every_choice_with_its_price_items() -> None:
-    _, text = told("rds://shop", "--for", "2h", "--json")
+    _, text = run_advise("rds://shop", "--for", "2h", "--json")
     answer = json.loads(text)
     assert answer["standing"] == "over-provisioned"
     assert answer["today"]["target"]["volume"]["iops"] == 8_000
@@ -95,7 +95,7 @@ def test_json_has_every_choice_with_its_price_items() -> None:
 
 
 def test_an_account_is_told_by_what_a_change_saves() -> None:
-    code, text = told("rds:", "--for", "2h")
+    code, text = run_advise("rds:", "--for", "2h")
     assert code == 0
     assert text.startswith("2 instances: 1 idle and 1 over-provisioned")
     assert text.index("shop") < text.index("archive")
@@ -105,7 +105,7 @@ def test_an_account_is_told_by_what_a_change_saves() -> None:
 def test_an_instance_that_cannot_be_judged_is_left_out_with_the_reason() -> None:
     make_instance("old", StorageType="standard", AllocatedStorage=100)
     make_instance("new", StorageType="gp3", AllocatedStorage=400)
-    _, text = told("rds:", "--for", "2h", "--json")
+    _, text = run_advise("rds:", "--for", "2h", "--json")
     left_out = json.loads(text)["left_out"]
     assert "mysql on standard is not judged" in left_out["old"]
     assert "no I/O of the RDS instance new" in left_out["new"]
@@ -129,14 +129,14 @@ def test_a_volume_is_told_as_a_request_names_it() -> None:
 def test_prices_are_of_a_single_zone_and_it_is_said() -> None:
     make_instance("safe", StorageType="gp3", AllocatedStorage=100, MultiAZ=True)
     measure("safe", 500.0, 20.0)
-    code, text = told("rds://safe", "--for", "2h")
+    code, text = run_advise("rds://safe", "--for", "2h")
     assert code == 0
     assert "the prices of Multi-AZ" in " ".join(text.split())
 
 
 def test_an_instance_that_does_not_exist_is_one_line() -> None:
     with pytest.raises(PlimsollError, match=r"RDS: .*DBInstance"):
-        told("rds://nothing")
+        run_advise("rds://nothing")
 
 
 @pytest.mark.parametrize(
@@ -154,7 +154,7 @@ def test_an_instance_that_does_not_exist_is_one_line() -> None:
 )
 def test_what_is_wrong_is_named(arguments: list[str], named: str) -> None:
     with pytest.raises(UsageError) as refused:
-        told(*arguments)
+        run_advise(*arguments)
     assert named in str(refused.value)
 
 

@@ -249,7 +249,8 @@ def check_damages(
         for name, content in names.items():
             files.put(name, content or b"")
         relayed.records.change(RUN, relay_until=None)
-        packed = path.endswith(".gz") and damage in (add_digits, change_value)  # of text alone
+        # what changes text changes that of a packed file, and not its packed bytes
+        packed = path.endswith(".gz") and damage in (add_digits, change_value)
         damaged = damage(gzip.decompress(whole) if packed else whole, Random(number))
         files.put(path, gzip.compress(damaged) if packed else damaged)
         for turn in turns:

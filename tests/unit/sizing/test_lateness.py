@@ -103,8 +103,8 @@ def test_large_ios_are_held_against_the_throughput() -> None:
 def test_growth_multiplies_the_load_and_its_bursts() -> None:
     seen = with_one_minute(100, 200)
     bursts = find_bursts(seen, peak(1_300))
-    assert judge(seen.grown(2), bursts.grown(2), peak(2_600)).late[2] == 0
-    assert judge(seen.grown(2), bursts.grown(2), peak(1_300)).late[2] > LATE_SHARE
+    assert judge(seen.grow(2), bursts.grow(2), peak(2_600)).late[2] == 0
+    assert judge(seen.grow(2), bursts.grow(2), peak(1_300)).late[2] > LATE_SHARE
 
 
 def test_seconds_hide_no_bursts() -> None:
