@@ -141,13 +141,14 @@ def test_a_finished_dataset_has_its_indexes_and_the_planners_figures(target: Eng
     prepare_dataset(target, compiled("sysbench-oltp-read-only"), connections=2)
     indexes = rows(target, "SELECT indexname FROM pg_indexes WHERE tablename = 'sbtest1'")
     assert {"sbtest1_k_1", "sbtest1_pkey"} == {name for (name,) in indexes}
+    # when two connections add pages at once, one page may stay without rows: it is not counted
     ((known, unseen),) = rows(
-        target, "SELECT reltuples, relpages - relallvisible FROM pg_class WHERE relname = 'sbtest1'"
+        target,
+        "SELECT reltuples, (SELECT COUNT(DISTINCT (ctid::text::point)[0]) FROM sbtest1)"
+        " - relallvisible FROM pg_class WHERE relname = 'sbtest1'",
     )
-    assert (known, unseen) == (
-        RECORDS["sysbench"],
-        0,
-    )  # rows, and pages that need no look at their rows
+    # rows, and pages that need no look at their rows
+    assert (known, unseen) == (RECORDS["sysbench"], 0)
     assert family.settle(target, longest_s=60)
 
 
