@@ -70,6 +70,24 @@ def test_another_tab_asks_those_that_are_open_for_the_token(page: Page, front: F
     expect(second.get_by_role("heading", level=1)).to_have_text(FAST.name)
 
 
+def test_a_tab_that_answers_late_is_not_too_late(page: Page, front: Front) -> None:
+    Console(page, front)
+    page.evaluate(
+        """() => {
+          const tell = BroadcastChannel.prototype.postMessage;
+          BroadcastChannel.prototype.postMessage = function (message) {
+            window.answer = () => tell.call(this, message);
+          };
+        }"""
+    )
+    second = page.context.new_page()
+    second.goto(f"{front.url}/console/#/runs/fast")
+    expect(second.get_by_label("Address or token")).to_be_visible()
+    page.evaluate("window.answer()")
+    expect(second.get_by_role("heading", level=1)).to_have_text(FAST.name)
+    expect(second.get_by_label("Address or token")).to_be_hidden()
+
+
 def test_a_hostile_name_is_text(page: Page, service: LaidDown, front: Front) -> None:
     bad = documents.row(SLOW, run_id="bad", name=HOSTILE, tags={HOSTILE: HOSTILE})
     service.answers["/runs"] = {"runs": [bad], "next_cursor": None, "unreadable": 0}

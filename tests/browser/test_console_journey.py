@@ -6,14 +6,17 @@ import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from plimsoll.client.address import read_address
 from plimsoll.client.tokens import HOME_VARIABLE
+from plimsoll.model.judging.capacity import AuditName
 from tests.browser.conftest import PATIENCE_MS
 from tests.local.service.conftest import Caller, body
+from tests.local.workflow.conftest import ANSWERED
 from tests.local.workflow.test_run_verb import plimsoll
 
 pytestmark = pytest.mark.timeout(1800)
@@ -26,7 +29,8 @@ SHORT = {  # of a scenario: what makes it end in seconds
     "load.recovery_max_s": "1",
     "prepare.warm_s": "0",
     "limits.confirmation": "null",
-    "limits.audits_off": "drift, undisturbed",
+    "limits.audits_off": ", ".join(sorted(get_args(AuditName))),
+    "limits.client_busy_max": "1",
 }
 
 
@@ -96,7 +100,7 @@ def test_a_run_from_the_form_grows_to_its_end_and_is_compared(
     page.goto(serving[-1].page)
     expect(page.get_by_text("No run yet.")).to_be_visible()
     mine = start(page, "from-the-form")
-    other = caller(serving).start(body("beside"))
+    other = caller(serving).start(body("beside", **ANSWERED))
     expect(page.get_by_role("region", name="Progress")).to_contain_text("Time so far")
     expect(page.locator(".plot svg[data-told]").first).to_be_attached()  # a load was judged
     expect(page.locator("[data-panel=iops]")).to_be_visible()

@@ -59,6 +59,7 @@ def test_every_panel_tells_the_moment_that_is_pointed_at(page: Page, front: Fron
 
 def test_the_keyboard_reads_any_moment(page: Page, front: Front) -> None:
     Console(page, front, "runs/slow")
+    expect(page.locator(POINT)).to_have_count(len(CLIENTS) * len(OPERATIONS))  # it lies above
     panel = page.locator("[data-panel=cpu]")
     bring_into_view(panel)
     panel.focus()

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -99,7 +100,7 @@ class FaultyRun:
     def let_go(self) -> None:
         """Open the gate: what is held goes on, if it still lives."""
         self.gate.unlink()
-        if self.worker.is_running():
+        with suppress(psutil.NoSuchProcess):
             self.worker.send_signal(signal.SIGCONT)
 
 

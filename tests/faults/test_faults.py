@@ -45,12 +45,14 @@ class Fault:
         codes: The exit code by phase; of phases that are not named, 0.
         told: What its output says where it does not end well (a regular expression).
         may_answer: Phases after which the run may also answer (0), saying what `told` asks for.
+        ends_the_stand_in: Whether guards end what it had started, each told by its death.
     """
 
     does: Callable[[FaultyRun], None]
     codes: Mapping[str, int]
     told: str
     may_answer: frozenset[str] = frozenset()
+    ends_the_stand_in: bool = False
 
 
 def everywhere(code: int) -> dict[str, int]:
@@ -95,6 +97,7 @@ FAULTS = {
         lambda run: run.process("plimsoll.local.aws.server").kill(),
         everywhere(1),
         r"the local stand-in for AWS has ended \(Killed\)|the local stand-in for AWS is gone",
+        ends_the_stand_in=True,
     ),
     "KILL of the database": Fault(
         lambda run: run.process(run.server).kill(),
@@ -113,7 +116,10 @@ FAULTS = {
     ),
     "STOP for 10 s": Fault(stop_and_go, {}, ""),
     "removed folder": Fault(
-        remove_home, everywhere(1), r"its folder \S*/plimsoll-twin-\w+ was removed"
+        remove_home,
+        everywhere(1),
+        r"its folder \S*/plimsoll-twin-\w+ was removed",
+        ends_the_stand_in=True,
     ),
     "full disk": Fault(
         lambda run: run.place.fill(run.place.temporary),
@@ -182,7 +188,7 @@ def meet(
         run.let_go()
         code, output = ended(run.command)
         own.empty(own.temporary)
-        left = what_is_left(run)
+        left = what_is_left(run, guarded=fault.ends_the_stand_in)
     record_property("fault", name)
     record_property("hung", code is None)
     record_property("leaked", bool(left))
@@ -231,10 +237,10 @@ def ended(command: "subprocess.Popen[str]") -> tuple[int | None, str]:
     return command.returncode, stderr + stdout
 
 
-def what_is_left(run: FaultyRun) -> list[str]:
-    """List what is left, once whoever was told by the command's death has done his part."""
+def what_is_left(run: FaultyRun, *, guarded: bool = False) -> list[str]:
+    """List what is left, once whoever was told by a death has done his part."""
     own = run.place
-    if run.command.returncode == -signal.SIGKILL:
+    if guarded or run.command.returncode == -signal.SIGKILL:
         await_true(lambda: not own.processes(), "the end of what it had started")
     return [" ".join(process.cmdline()) for process in own.processes()] + own.files()
 

@@ -3,7 +3,9 @@
 import csv
 import io
 import json
+import subprocess
 import tempfile
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -124,10 +126,22 @@ def test_a_browser_that_hangs_is_ended(folder: Path, monkeypatch: pytest.MonkeyP
     )
     hanging.chmod(0o755)
     monkeypatch.setenv("CHROMIUM", str(hanging))
-    monkeypatch.setattr(chromium, "PATIENCE_S", 0.5)
+    pid = folder / "pid"
+
+    class Impatient(subprocess.Popen[bytes]):
+        """Times out as soon as the helper process runs."""
+
+        def wait(self, timeout: float | None = None) -> int:
+            if timeout is None:
+                return super().wait()
+            while not (pid.exists() and pid.read_text().endswith("\n")):
+                time.sleep(0.01)
+            raise subprocess.TimeoutExpired(self.args, timeout)
+
+    monkeypatch.setattr(subprocess, "Popen", Impatient)
     with pytest.raises(PlimsollError, match="took longer than"):
         chromium.print_pdf("<!doctype html>")
-    helper = int((folder / "pid").read_text())
+    helper = int(pid.read_text())
     with suppress(psutil.NoSuchProcess):
         psutil.Process(helper).wait(timeout=10)
     assert not psutil.pid_exists(helper)

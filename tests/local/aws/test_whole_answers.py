@@ -23,8 +23,14 @@ TYPE = b"Content-Type: application/x-amz-json-1.0\r\n"
 def answering(answer: bytes, service: str = "dynamodb") -> Iterator[Any]:
     """Give a client of a server that answers once, and closes the connection."""
     with socket.create_server(("127.0.0.1", 0)) as server:
-        server.settimeout(10)  # for a call that is never made
         port = server.getsockname()[1]
+        client = boto3.client(  # type: ignore[call-overload]
+            service,
+            endpoint_url=f"http://127.0.0.1:{port}",
+            config=Config(retries={"total_max_attempts": 1}, proxies={}),
+            **Keys.random().session,
+        )
+        require_whole_answers(client)
 
         def serve() -> None:
             connection, _ = server.accept()
@@ -36,13 +42,6 @@ def answering(answer: bytes, service: str = "dynamodb") -> Iterator[Any]:
 
         thread = threading.Thread(target=serve)
         thread.start()
-        client = boto3.client(  # type: ignore[call-overload]
-            service,
-            endpoint_url=f"http://127.0.0.1:{port}",
-            config=Config(retries={"total_max_attempts": 1}, proxies={}),
-            **Keys.random().session,
-        )
-        require_whole_answers(client)
         try:
             yield client
         finally:

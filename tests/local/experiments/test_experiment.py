@@ -105,7 +105,7 @@ def test_a_search_for_the_boundary_runs_cell_by_cell_until_the_cheapest_is_known
     axes = {
         "volume": {f"iops-{n}": {"target": {"volume": {"iops": n}}} for n in (1000, 2000, 3000)}
     }
-    shared = tiny("cell", load__duration_s=5, workload__name="ycsb-c", **ANSWERED).model_dump(
+    shared = tiny("cell", workload__name="ycsb-c", **ANSWERED).model_dump(
         mode="json", exclude={"name", "team", "tags"}
     )
     want = {"ops_per_second": 1, "limits_us": limits_us}

@@ -123,11 +123,11 @@ def test_tables_of_the_users_own_are_read_and_not_written_unless_allowed(
     assert "pay would change rows that Plimsoll did not make: --allow-writes permits that" in err
     plimsoll(*find, str(reading), "--out", str(tmp_path / "read"))
     read = RunResult.model_validate_json((tmp_path / "read/result.json").read_text())
-    assert read.steps[0].operations["read"].succeeded > 0
+    assert succeeded(read, "read") > 0
     assert query_sum(fresh_database) == 0
     plimsoll(*find, str(writing), "--allow-writes", "--out", str(tmp_path / "written"))
     written = RunResult.model_validate_json((tmp_path / "written/result.json").read_text())
-    assert query_sum(fresh_database) >= written.steps[0].operations["pay"].succeeded > 0
+    assert query_sum(fresh_database) >= succeeded(written, "pay") > 0
     assert tables_of(fresh_database) == {"orders"}
 
 
@@ -163,6 +163,12 @@ def test_a_search_that_may_write_is_done_again_by_the_command_of_its_report(
     code, _, err = plimsoll("run", "reading.json", "--local", "--out", "refused")
     assert code == 2
     assert "`allow_writes: true` of the target permits that" in err
+
+
+def succeeded(result: RunResult, operation: str) -> int:
+    """Add up what succeeded in all steps: where this machine stands still, one has nothing."""
+    steps = [step.operations for step in result.steps]
+    return sum(found[operation].succeeded for found in steps if operation in found)
 
 
 def query_sum(dsn: str) -> int:

@@ -123,9 +123,11 @@ def test_find_says_what_is_missing_and_draws_what_is_there(
     out = tmp_path / "found"
     plimsoll(*find, "--workload", str(sampled), "--out", str(out))
     result = json.loads((out / "result.json").read_text())
-    read = result["steps"][0]["operations"]["read"]
-    assert read["rows"] == read["succeeded"] > 0
-    assert read["rows_missing"] == 0
+    # where this machine stands still, a step has nothing
+    read = [step["operations"]["read"] for step in result["steps"] if step["operations"]]
+    assert sum(step["succeeded"] for step in read) > 0
+    assert all(step["rows"] == step["succeeded"] for step in read)
+    assert not any(step["rows_missing"] for step in read)
 
 
 def test_cassandra_is_refused_by_name() -> None:

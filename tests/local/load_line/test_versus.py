@@ -7,7 +7,7 @@ from plimsoll.local.databases.postgres_server import PostgresServer
 from plimsoll.model.versus import VersusResult
 from tests.support.command import Output
 
-LOAD = ["--connections", "1", "--warmup", "0", "--duration", "0.2", "--seed", "3"]
+LOAD = ["--connections", "1", "--warmup", "0", "--duration", "1", "--seed", "3"]
 
 
 def test_two_targets_are_loaded_in_turn_and_compared(

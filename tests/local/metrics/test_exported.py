@@ -22,6 +22,8 @@ from plimsoll.metrics.otlp import push_metrics
 from plimsoll.metrics.prometheus import format_prometheus
 from tests.support.synthetic_run import synthetic_run
 
+SHORT = ("--operations", "100", "--duration", "60")  # whatever this machine's speed
+
 
 def asked(url: str, query: str) -> list[dict[str, Any]]:
     """Ask a question in PromQL; a moment later, since the server rounds its time down."""
@@ -51,7 +53,7 @@ def collector() -> Iterator[tuple[str, list[ExportMetricsServiceRequest]]]:
             pass
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Collecting) as server:
-        serving = Thread(target=server.serve_forever)
+        serving = Thread(target=server.serve_forever, args=(0.01,))
         serving.start()
         yield f"http://127.0.0.1:{server.server_port}", received
         server.shutdown()
@@ -76,14 +78,14 @@ def imported(url: str, text: str) -> None:
 
 @pytest.fixture
 def load(fresh_database: str) -> Callable[..., int]:
-    """Load a database for a second, with options."""
+    """Load a database with some operations, with options."""
 
     def call(*options: str) -> int:
         rows = ["--dsn", fresh_database, "--workload", "ycsb-c"]
         with pytest.raises(SystemExit):
             main(["prepare", *rows, "--records", "200"])
         with pytest.raises(SystemExit) as ended:
-            main(["load", *rows, "--warmup", "0", "--duration", "1", *options])
+            main(["load", *rows, "--warmup", "0", *SHORT, *options])
         return int(ended.value.code or 0)
 
     return call

@@ -78,13 +78,15 @@ def test_what_the_target_does_is_told_while_a_step_is_under_way(
 
 
 def test_each_finished_step_is_told_once_with_its_seconds(
-    followed: tuple[str, list[Event]],
+    api: Caller, followed: tuple[str, list[Event]]
 ) -> None:
-    _, told = followed
+    run_id, told = followed
     steps = [step["step"] for live in lives(told) for step in live["steps"]]
     assert steps == list(range(1, len(steps) + 1))
     of_seconds = {step for live in lives(told) for step in live["seconds"]["step"]}
-    assert of_seconds == set(steps)
+    ended = api("GET", f"/runs/{run_id}/steps").body["steps"]
+    # a step whose clients came too late on a busy machine has no seconds, and was repeated
+    assert of_seconds == {step["plan"]["index"] for step in ended if step["fleet"]["ran"]}
     last = lives(told)[-1]
     assert sum(load["repetitions"] for load in last["loads"]) <= len(steps)
 

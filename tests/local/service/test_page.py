@@ -141,7 +141,10 @@ def test_it_draws_the_charts_of_its_page_itself(behind: Behind) -> None:
         assert asked(running, "/console/charts.js")[0] == 200
 
 
-def test_a_stream_is_told_as_it_comes_and_says_goodbye(behind: Behind) -> None:
+def test_a_stream_is_told_as_it_comes_and_says_goodbye(
+    behind: Behind, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("plimsoll.local.front._END_PATIENCE_S", 60)  # it ends at once, or not
     running = Front(behind, token=TOKEN)
     connection, response = opened(running, "/events")
     with closing(connection):

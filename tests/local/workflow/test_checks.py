@@ -92,7 +92,13 @@ def check(name: str, **changes: Any) -> Check:
         "connections_per_client": 2,
     }
     limits = {"confirmation": None, "statistic": "mean", "audits_off": sorted(get_args(AuditName))}
-    request = tiny(name, **{"search": search, "load__duration_s": 4, "limits": limits} | changes)
+    asked = {
+        "search": search,
+        "load__duration_s": 4,
+        "limits": limits,
+        "workload__name": "ycsb-c",  # seconds of writes may be what a log lends
+    }
+    request = tiny(name, **asked | changes)
     return Check.model_validate(
         {
             "name": name,

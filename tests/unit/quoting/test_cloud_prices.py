@@ -150,7 +150,7 @@ def serve(answer: Callable[[str, str], bytes]) -> Iterator[tuple[str, list[str]]
 
     server = HTTPServer(("127.0.0.1", 0), Handler)
     address = f"http://127.0.0.1:{server.server_port}/"
-    thread = threading.Thread(target=server.serve_forever)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
     try:
         yield address, asked

@@ -47,7 +47,7 @@ def test_a_runs_own_interval_does_not_hold_the_next_where_targets_differ() -> No
     assert cover_next_alone(0.05, 0.02, SEEDS) < 0.4
 
 
-@pytest.mark.parametrize("strategy", ["ramp", "rate"])
+@pytest.mark.parametrize("strategy", ["ramp", pytest.param("rate", marks=pytest.mark.whole)])
 def test_so_they_do_with_whole_searches(strategy: str) -> None:
     found = search_fresh(strategy, queue(), 0.03, 0.05, range(39_000, 39_100))
     held, stated = cover_next_search(3, found, 2_000, 39)
