@@ -8,6 +8,7 @@ import { Refusal, pause } from "./service.js";
 
 const EVERY_S = 2;
 const SHARE_LEAST = 50; // drawing takes at most a fiftieth of the time: a run may be measured there
+const LONGEST_S = 30; // but what is seen is no older: a busy server may have been long in answering
 
 /**
  * @param {import("./service.js").Service} service
@@ -33,7 +34,8 @@ export function drawing(service, kind, signal, empty) {
           shown = asked;
         }
       }
-      await pause(Math.max(EVERY_S, (SHARE_LEAST * (performance.now() - began)) / 1000), signal);
+      const share_s = (SHARE_LEAST * (performance.now() - began)) / 1000;
+      await pause(Math.min(LONGEST_S, Math.max(EVERY_S, share_s)), signal);
     }
   };
   return {

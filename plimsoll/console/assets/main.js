@@ -137,7 +137,7 @@ async function begin() {
     void show();
     part("main").focus();
   });
-  if (config.auth === "token") service.token = await sharedToken(tokenIn(location.hash));
+  if (config.auth === "token") service.token = await sharedToken(tokenIn(location.hash), (token) => void enter(token));
   if (config.run_id && !location.hash.startsWith("#/") && !tokenIn(location.hash)) history.replaceState(null, "", href(`/runs/${config.run_id}`));
   await show();
 }

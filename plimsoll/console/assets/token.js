@@ -3,13 +3,14 @@
  * of the same page, opened without one, asks those that are open already.
  */
 
-const ASK_MS = 250;
+const ASK_MS = 250; // then the page asks its reader, too
 
 /**
  * @param {string | null} given that the address brought
- * @returns {Promise<string | null>} null: nobody has one
+ * @param {(token: string) => void} late called with a token of a tab that answers later
+ * @returns {Promise<string | null>} null: nobody has one so far
  */
-export async function sharedToken(given) {
+export async function sharedToken(given, late) {
   const channel = new BroadcastChannel("plimsoll-token");
   const own = given ?? sessionStorage.getItem("token");
   const token = own ?? (await asked(channel));
@@ -17,6 +18,7 @@ export async function sharedToken(given) {
   channel.addEventListener("message", ({ data }) => {
     const known = sessionStorage.getItem("token");
     if (data === "who has it?" && known) channel.postMessage({ token: known });
+    if (typeof data?.token === "string" && !known) late(data.token);
   });
   return token;
 }
