@@ -44,7 +44,7 @@ class RuntimeApi:
         server.sandboxes = sandboxes
         self._server = server
         self.address = f"127.0.0.1:{server.server_address[1]}"
-        self._thread = threading.Thread(target=server.serve_forever, daemon=True)
+        self._thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
         self._thread.start()
 
     def close(self) -> None:

@@ -17,6 +17,8 @@ from plimsoll.local.lambdas.runtime_api import RuntimeApi
 
 # AWS gives a runtime 10 s to start; a hundred at once on two cores need longer.
 START_TIMEOUT_S = 60.0
+# Before it can fork one, a new nursery loads what functions import: seconds of processor time.
+FORK_TIMEOUT_S = 300.0
 
 
 @dataclass
@@ -26,7 +28,8 @@ class Sandbox:
     Attributes:
         id: The secret part of its path in the Runtime API.
         pid: Process id, 0 until it has been forked.
-        forked: Event that is set when the process id is known, which may be after it asks for work.
+        forked: Event that is set when the process id is known, which may be after it asks for work,
+            or when there will be none.
         inbox: The invocation to run next; None ends the sandbox.
         running: The invocation that it runs.
         ended_by: The reason for its end, once it has ended.
@@ -80,7 +83,9 @@ class SandboxPool:
         invocation = Invocation(function.arn, payload, function.timeout_s)
         started = time.monotonic()
         sandbox = self._assign(function, invocation)
-        if not invocation.delivered.wait(START_TIMEOUT_S):
+        if not sandbox.forked.wait(FORK_TIMEOUT_S):
+            self._time_out(sandbox, invocation, FORK_TIMEOUT_S)
+        elif not invocation.delivered.wait(START_TIMEOUT_S):
             self._time_out(sandbox, invocation, START_TIMEOUT_S)
         elif not invocation.done.wait(function.timeout_s):
             self._time_out(sandbox, invocation, function.timeout_s)
@@ -221,6 +226,7 @@ class SandboxPool:
             if sandbox is None:  # it was killed at its time-out
                 return
             sandbox.ended_by = reason
+            sandbox.forked.set()
             idle = self._idle.get(sandbox.function, [])
             if sandbox in idle:
                 idle.remove(sandbox)

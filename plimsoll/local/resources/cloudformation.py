@@ -6,6 +6,7 @@ https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/view-stack-events
 https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_CreateStack.html
 """
 
+import copy
 import re
 import threading
 from collections.abc import Mapping
@@ -27,6 +28,7 @@ RESOURCES = {resource.TYPE: resource for resource in (*RDS_RESOURCES, *EC2_RESOU
 _creating = threading.local()  # only the thread that creates a stack creates resources
 _original_lookup = parsing.ResourceMap.__getitem__
 _original_outputs: Any = Stack.outputs
+_original_describe = CloudFormationBackend.describe_stacks
 _original_create: Any = CloudFormationResponse.create_stack
 _original_class = parsing.resource_class_from_type
 _original_name_property = parsing.resource_name_property_from_type
@@ -102,9 +104,9 @@ class _Work:
             except Exception as error:  # noqa: BLE001 - whatever it is, the stack tells it
                 self._tell("DELETE_FAILED", str(error))
             else:
-                self._tell("DELETE_COMPLETE")
                 backend.deleted_stacks[self.stack.stack_id] = self.stack
                 backend.stacks.pop(self.stack.stack_id, None)
+                self._tell("DELETE_COMPLETE")
 
     def _make(self, name: str) -> None:
         self._tell_resource(name, "CREATE_IN_PROGRESS")
@@ -192,6 +194,11 @@ def _lookup(self: parsing.ResourceMap, key: str) -> Any:
     return _original_lookup(self, key)
 
 
+def _describe_stacks(self: CloudFormationBackend, name_or_stack_id: str) -> list[Stack]:
+    """Return stacks of one moment: one that ends while an answer is written has two states."""
+    return [copy.copy(stack) for stack in _original_describe(self, name_or_stack_id)]
+
+
 def _outputs(self: Any) -> Any:
     return _original_outputs.fget(self) if self.status == "CREATE_COMPLETE" else None
 
@@ -220,5 +227,7 @@ def apply(databases: Databases, snapshots: Snapshots) -> None:
     )
     replace_members(parsing.ResourceMap, __getitem__=_lookup)
     replace_members(Stack, create_resources=_begin_creation, outputs=property(_outputs))
-    replace_members(CloudFormationBackend, delete_stack=_delete_stack)
+    replace_members(
+        CloudFormationBackend, delete_stack=_delete_stack, describe_stacks=_describe_stacks
+    )
     replace_members(CloudFormationResponse, create_stack=_create_stack)
