@@ -13,6 +13,7 @@ import ssl
 import time
 import typing
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from enum import IntEnum
 from typing import Any, TypeVar
@@ -206,7 +207,7 @@ _CQL_OPTIONS = bytes.fromhex("040000000500000000")
 _CQL_ANSWERS = range(0x81, 0x87)  # first byte of an answer: 0x80 + protocol version, 1 to 6
 _GREETING_BYTES = 5  # of MySQL: length, number, protocol version or error
 _GREETING_KINDS = (0x0A, 0xFF)
-_SPEAKS_WITHIN_S = 0.5
+_SPEAKS_WITHIN_S = 1.0
 _HTTP_REQUEST = b"GET / HTTP/1.0\r\n\r\n"
 # How those that are often at a wrong port begin: unasked, or answering to a request of HTTP
 _STRANGERS = {
@@ -231,18 +232,20 @@ class OtherServerError(Exception):
 def describe_other_server(target: EngineTarget) -> str | None:
     """Recognize a server of another protocol by its first bytes: `this is PostgreSQL: ...`.
 
-    It asks on connections of its own, and takes three seconds at most.
+    It asks on connections of its own, and takes four seconds at most.
 
     Returns:
         The product, and with which scheme the DSN has to begin, or what is no database; None if
         nobody answers, the server is not recognized, or is one of the target's protocol.
     """
-    said = _hear(target, b"", _GREETING_BYTES)
+    questions = (b"", _GREETING_BYTES), (_POSTGRES_TLS_REQUEST, 2), (_CQL_OPTIONS, 1)
+    with ThreadPoolExecutor(len(questions)) as asking:
+        said, postgres, cql = asking.map(lambda question: _hear(target, *question), questions)
     if len(said) == _GREETING_BYTES and said[3] == 0 and said[4] in _GREETING_KINDS:
         product = "MySQL or MariaDB"
-    elif _hear(target, _POSTGRES_TLS_REQUEST, 2) in {b"S", b"N"}:  # it says one letter, and waits
+    elif postgres in {b"S", b"N"}:  # it says one letter, and waits
         product = "PostgreSQL"
-    elif (_hear(target, _CQL_OPTIONS, 1) or b"\0")[0] in _CQL_ANSWERS:
+    elif (cql or b"\0")[0] in _CQL_ANSWERS:
         product = "Cassandra"
     else:
         return _describe_stranger(said or _hear(target, _HTTP_REQUEST, _GREETING_BYTES))

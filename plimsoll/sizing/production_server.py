@@ -25,10 +25,12 @@ from plimsoll.workload.derive.derived import Derived, derive
 
 @dataclass(frozen=True)
 class Sample:
-    """What a server did between two readings of its counters.
+    """What a server did between two looks, and between the two readings of counters after them.
 
     Attributes:
-        interval_s: Time between the two readings.
+        interval_s: Time between the two looks, for the statements.
+        counted_s: Time between the two readings of counters, for waits, reads and writes: a
+            reading that comes late is not of the time between the looks.
         statements: Number of statements that it received.
         storage: I/O rates; None if the server does not report them.
         waits: Waits of its sessions.
@@ -37,6 +39,7 @@ class Sample:
     """
 
     interval_s: float
+    counted_s: float
     statements: int
     storage: StorageRates | None
     waits: ServerWaits
@@ -76,14 +79,15 @@ def _build_samples(
         statements = sum(one.calls for one in sum_growth([before, after]).values())
         storage, waits, reads = None, ServerWaits(), None
         writes: float | None = None
+        interval_s = counted_s = after.epoch_s - before.epoch_s
         if old is not None and new is not None:
             figures = family.server_figures(old, new, statements_by_clients=None)
+            counted_s = figures.interval_s
             storage, waits = family.storage_rates(figures), family.waits(figures)
             reads = figures.counters.get("Innodb_data_reads")
             if storage and reads is not None:
                 writes = float(max(0, round(storage.iops * storage.interval_s) - reads))
-        interval_s = after.epoch_s - before.epoch_s
-        found.append(Sample(interval_s, statements, storage, waits, reads, writes))
+        found.append(Sample(interval_s, counted_s, statements, storage, waits, reads, writes))
     return found
 
 
@@ -120,14 +124,18 @@ def summarize_server(
 
 
 def _compute_rates(samples: Sequence[Sample], per_statement: float | None) -> Rates:
-    def rate(of: Callable[[Sample], float | None]) -> Spread | None:
-        values = [(of(sample), sample.interval_s) for sample in samples]
+    def rate(of: Callable[[Sample], float | None], *, looked: bool = False) -> Spread | None:
+        values = [
+            (of(sample), sample.interval_s if looked else sample.counted_s) for sample in samples
+        ]
         return Spread.of([None if value is None else value / s for value, s in values])
 
     storages = [sample.storage for sample in samples]
     return Rates(
-        operations=rate(lambda sample: per_statement and sample.statements * per_statement),
-        statements=rate(lambda sample: sample.statements),
+        operations=rate(
+            lambda sample: per_statement and sample.statements * per_statement, looked=True
+        ),
+        statements=rate(lambda sample: sample.statements, looked=True),
         read_iops=rate(lambda sample: sample.reads),
         write_iops=rate(lambda sample: sample.writes),
         iops=Spread.of([one.iops if one else None for one in storages]),

@@ -42,6 +42,7 @@ def written_into(pipe: Path, *pieces: bytes, closes: bool = True) -> Iterator[No
         yield
     finally:
         read.set()
+        os.close(os.open(pipe, os.O_RDONLY | os.O_NONBLOCK))  # it may not have opened its end yet
         writer.join()
 
 

@@ -272,8 +272,11 @@ def describe_debt(steps: Sequence[Step]) -> str | None:
         if growth > 0:
             grew = f"grew by at most {words.percent(growth)} of what was written"
         put_off = [share for share in map(_count_put_off_share, debts) if share is not None]
+        pages = [debt.pages_per_operation for debt in debts if debt.pages_per_operation is not None]
         if growth > GROWTH_MAX and put_off:
             grew += f" (page writes put off: {words.percent(max(put_off))} of the I/Os)"
+        elif growth > GROWTH_MAX and pages:  # the server does not tell its I/Os
+            grew += f" (page writes put off: {max(pages):.2g} per operation)"
         return (
             f"write debt was read: in the windows of the answer it {grew}, and the log was at least"
             f" {words.percent(level)} full when they began"

@@ -108,7 +108,10 @@ def test_the_request_itself_is_sound(api: Api) -> None:
     assert api("POST", "/runs", REQUEST).status == 202
 
 
-@settings(max_examples=250, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=250,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
 @given(st.sampled_from(places(REQUEST)), ANY, st.sampled_from(["/runs", "/quotes"]))
 def test_any_value_anywhere_is_answered(
     api: Api, path: tuple[str | int, ...], raw: str, route: str
@@ -122,7 +125,10 @@ def _refuse(name: str) -> None:
     raise AssertionError(f"JSON has no {name}")
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=150,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
 @given(st.one_of(ANY, st.text(max_size=60)), st.sampled_from(["/runs", "/quotes", "/experiments"]))
 def test_any_body_is_answered(api: Api, body: str, route: str) -> None:
     answered = api("POST", route, body)

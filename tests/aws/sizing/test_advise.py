@@ -58,7 +58,8 @@ def measure(name: str, iops: float, cpu: float, *, minutes: int = 120) -> None:
                     "Timestamp": end - timedelta(minutes=minute),
                     "Value": value,
                 }
-                for minute in range(1, minutes + 1)
+                # some ahead: the command asks a moment later, perhaps in the next minute
+                for minute in range(-10, minutes + 1)
             ],
         )
 

@@ -1,6 +1,5 @@
 """Accounts as people have them: any password, locked and expired ones, plugins that are unknown."""
 
-import time
 from contextlib import closing
 
 import pytest
@@ -138,11 +137,11 @@ def test_a_login_of_postgres_that_is_not_known_is_named(kind: int, name: str) ->
 
 
 def test_a_dsn_of_mysql_at_the_port_of_postgres_is_told_at_once(postgres: PostgresServer) -> None:
-    began = time.monotonic()
+    """It is recognized before the login's time is over: that would be long after this test's."""
     dsn = f"mysql://u:p@{postgres.host}:{postgres.port}/d"
-    told = refusal_of(parse_dsn(dsn))
+    patient = parse_dsn(dsn).model_copy(update={"login_timeout_ms": 600_000})
+    told = refusal_of(patient)
     assert told.endswith("this is PostgreSQL: begin the DSN with postgres://")
-    assert time.monotonic() - began < 8  # nothing of what it waits for needs more than a second
 
 
 @pytest.mark.parametrize("scheme", ["postgres", "cassandra"])

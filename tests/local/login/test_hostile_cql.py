@@ -5,7 +5,9 @@ from pathlib import Path
 import pytest
 
 from plimsoll.databases.cassandra.session import CassandraSession
+from plimsoll.errors import PlimsollError
 from plimsoll.model.engine.asked import EngineTarget
+from plimsoll_engine import EngineError
 from tests.local.load.driving import drive
 from tests.local.login.conftest import (
     IN_TIME_MS,
@@ -18,8 +20,19 @@ from tests.local.login.conftest import (
     refused_in_time,
     target_on,
 )
-from tests.support.fake_cql_server import AUTHENTICATE, READY, STARTUP, frame
-from tests.support.hostile_cql import ELSEWHERE, LOGINS, PREPARED, ROWS, SLOW, says, text, until
+from tests.support.fake_cql_server import AUTHENTICATE, ERROR, READY, STARTUP, frame
+from tests.support.hostile_cql import (
+    ELSEWHERE,
+    LOGINS,
+    PREPARED,
+    ROWS,
+    SLOW,
+    error,
+    read,
+    says,
+    text,
+    until,
+)
 from tests.support.hostile_server import HostileServer, Peer
 
 
@@ -81,9 +94,15 @@ def test_no_login_goes_on_without_the_tls_that_is_asked_for(client: Client, mode
 
 @CLIENTS
 def test_a_verified_server_gets_the_password(client: Client, tmp_path: Path) -> None:
-    with HostileServer(ASKING, tls=context_of(tmp_path, "ours")) as server:
-        target = target_on(server.port, "cql", VERIFY, IN_TIME_MS)
-        with pytest.raises(Exception, match=r"answer|time"):  # it says nothing after the login
+    def refuse(peer: Peer, stream: int) -> None:
+        peer.send(frame(stream, AUTHENTICATE, text(b"PasswordAuthenticator")))
+        told, _ = read(peer)
+        peer.send(frame(told, ERROR, error(0x0100, b"no such account")))
+
+    script = until(STARTUP, refuse)
+    with HostileServer(script, tls=context_of(tmp_path, "ours")) as server:
+        target = target_on(server.port, "cql", VERIFY, None)
+        with pytest.raises((PlimsollError, EngineError)):
             client(target)
     assert PASSWORD.encode() in server.told
 

@@ -37,6 +37,14 @@ def derived(call: Call, dsn: str, *options: str, time: str = "2s") -> dict[str, 
     return found
 
 
+def require_a_twentieth_of_updates(found: dict[str, Any]) -> None:
+    """Refuse shares that are more than five standard errors away: the load draws operations."""
+    shares = {one["name"]: one["share"] for one in found["operations"]}
+    error = 5 * (0.05 * 0.95 / sum(one["calls"] for one in found["operations"])) ** 0.5
+    assert shares["select_usertable_by_ycsb_key"] == pytest.approx(0.95, abs=error)
+    assert shares["update_usertable_by_ycsb_key"] == pytest.approx(0.05, abs=error)
+
+
 def test_ycsb_b_is_derived_from_a_mariadb_under_it(
     plimsoll_command: Call, counting_mariadb: MariaDbServer, tmp_path: Path
 ) -> None:
@@ -44,9 +52,7 @@ def test_ycsb_b_is_derived_from_a_mariadb_under_it(
     plimsoll.prepare(dsn, workload="ycsb-b", records=3000)
     with under_load(dsn, "ycsb-b"):
         found = derived(plimsoll_command, dsn, "--writes", "--out", str(path))
-    shares = {one["name"]: one["share"] for one in found["operations"]}
-    assert shares["select_usertable_by_ycsb_key"] == pytest.approx(0.95, abs=0.02)
-    assert shares["update_usertable_by_ycsb_key"] == pytest.approx(0.05, abs=0.02)
+    require_a_twentieth_of_updates(found)
     assert found["share_of_calls"] > 0.99
     derived_reads, derived_updates = load_workload(str(path)).compile().engine.operations
     reads, updates = load_workload("ycsb-b").compile(3000).engine.operations
@@ -58,7 +64,7 @@ def test_ycsb_b_is_derived_from_a_mariadb_under_it(
     assert table.rows == pytest.approx(3000, rel=0.5)  # InnoDB's own estimate
     scratch = a_database(counting_mariadb, "scratch")
     plimsoll.prepare(scratch, workload=path, records=300)
-    again = plimsoll.load(scratch, workload=path, connections=1, warmup_s=0, duration_s=0.5)
+    again = plimsoll.load(scratch, workload=path, connections=1, warmup_s=0, duration_s=2)
     assert again.throughput_ops_per_second
     assert not any(one.errors for one in again.report.operations.values())
 
@@ -100,9 +106,7 @@ def test_ycsb_b_is_derived_from_a_postgresql(
     plimsoll.prepare(dsn, workload="ycsb-b", records=1000)
     with under_load(dsn, "ycsb-b"):
         found = derived(plimsoll_command, dsn, "--writes", "--out", str(path))
-    shares = {one["name"]: one["share"] for one in found["operations"]}
-    assert shares["select_usertable_by_ycsb_key"] == pytest.approx(0.95, abs=0.02)
-    assert shares["update_usertable_by_ycsb_key"] == pytest.approx(0.05, abs=0.02)
+    require_a_twentieth_of_updates(found)
     compiled = load_workload(str(path)).compile(protocol="postgres")
     original = load_workload("ycsb-b").compile(1000, protocol="postgres")
     assert [one.create_sql for one in compiled.tables] == [

@@ -12,12 +12,12 @@ LOOKS = [Look(1000.0, {}), Look(1005.0, {}), Look(1010.0, {})]
 DERIVED = derive(YCSB_B, writes=True)
 
 
-def sample(statements: int, iops: float | None = 500.0) -> Sample:
+def sample(statements: int, iops: float | None = 500.0, counted_s: float = 5.0) -> Sample:
     storage = None
     if iops is not None:
         storage = StorageRates(interval_s=5, iops=iops, mib_s=8, fsyncs_per_second=90)
     waits = ServerWaits(log_flushes=450, row_locks_s=0.5)
-    return Sample(5.0, statements, storage, waits, reads=2000, writes=500)
+    return Sample(5.0, counted_s, statements, storage, waits, reads=2000, writes=500)
 
 
 def observed(*samples: Sample) -> Observation:

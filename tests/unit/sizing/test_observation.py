@@ -21,6 +21,13 @@ def test_rates_are_means_over_the_samples_with_the_busiest() -> None:
     assert rates.log_flushes.mean == 90
 
 
+def test_counters_that_were_read_late_are_of_their_own_time() -> None:
+    rates = observed(sample(50_000, counted_s=7.5)).rates
+    assert rates.statements is not None
+    assert rates.log_flushes is not None
+    assert (rates.statements.mean, rates.log_flushes.mean) == (10_000, 60)
+
+
 def test_an_operation_takes_what_was_done_by_the_operations() -> None:
     demand = observed(sample(50_000), sample(50_000)).demand
     assert demand is not None

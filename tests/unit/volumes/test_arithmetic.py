@@ -121,7 +121,9 @@ def test_below_the_cap_latency_is_the_base_latency(
 
 @given(size_gib=st.integers(1, 900), balance=st.floats(1_000, 5.4e6))
 @settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=25,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 def test_a_gp2_burst_lasts_as_the_formula_says(
     virtual: Callable[..., Virtual], size_gib: int, balance: float

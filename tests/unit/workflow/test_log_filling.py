@@ -79,6 +79,9 @@ class Levels:
         debt = WriteDebt(owed_bytes=round(1000 * level), limit_bytes=1000, written_bytes=0)
         return ServerLook(debt=debt)
 
+    def cut_off(self) -> None:
+        """Do nothing: no look of it lasts."""
+
 
 def filling(
     monkeypatch: pytest.MonkeyPatch, server: Levels, engine: FakeEngine, longest_s: float = 600

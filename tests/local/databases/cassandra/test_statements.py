@@ -191,7 +191,8 @@ def generated(draw: st.DrawFn) -> str:
 
 
 @settings(
-    max_examples=4 * settings().max_examples, suppress_health_check=[HealthCheck.filter_too_much]
+    max_examples=4 * settings().max_examples,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )
 @given(generated().filter(_passes))
 def test_what_passes_reads_and_writes_the_tables_of_the_workload_alone(

@@ -158,7 +158,7 @@ def _joined(parts: object) -> str:
 
 @settings(
     max_examples=4 * settings().max_examples,
-    suppress_health_check=[HealthCheck.filter_too_much],
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )
 @given(st.one_of(SELECT, SOUP).map(_joined).filter(_passes))
 def test_what_passes_is_never_denied(limited: Connection, statement: str) -> None:

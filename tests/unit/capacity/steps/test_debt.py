@@ -295,6 +295,8 @@ def test_an_answer_says_if_page_writes_were_put_off_and_if_the_purge_fell_behind
         " written (page writes put off: 0.5 % of the I/Os), and the log was at least 0 % full when"
         " they began"
     )
+    untold = grew.model_copy(update={"ios_per_operation": None, "pages_per_operation": 0.00674})
+    assert "(page writes put off: 0.0067 per operation)" in (describe_debt([step(2, untold)]) or "")
     assert describe_purge(answer) == (
         "the purge of old row versions fell behind in the windows of the answer, which puts off up"
         " to 5 % of the I/Os: limits.soak_s shows what lasts"

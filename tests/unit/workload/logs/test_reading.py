@@ -241,7 +241,7 @@ HOSTILE = (
 )
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @given(st.sampled_from(HOSTILE), st.integers(0, 600), st.binary(max_size=30), st.integers(0, 30))
 def test_hostile_bytes_are_data(
     tmp_path: Path, text: str, at: int, other: bytes, removed: int
