@@ -352,9 +352,9 @@ def _conclude_with_figure(way: Climb, rules: Rules, axis: Axis) -> Conclusion:
     passed = way.passing[-1].point.load if once else at.point.load
     bound = Conclusion("LOWER_BOUND", at, figure, ">=", (passed, beyond), interval=sure)
     if way.plateau:
-        last = way.plateau[1]
+        best, last = way.lightest_of_plateau(), way.plateau[1]  # the answer may lie elsewhere
         because = (
-            f"from {words.number(at.point.load)} to {words.load(last.point.load, axis)}"
+            f"from {words.number(best.point.load)} to {words.load(last.point.load, axis)}"
             " throughput hardly grew, with latency within its limit"
         )
         return replace(bound, verdict="PLATEAU", bound="=", causes=("plateau",), because=because)

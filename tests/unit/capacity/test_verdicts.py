@@ -346,3 +346,13 @@ def test_the_answer_is_where_throughput_was_highest_though_heavier_loads_passed(
     assert (seen_once.verdict, seen_once.at) == ("KNEE", 2)
     level = judge([*at(1, *one, 495, 504), *at(2, 493, 494, 490, 496, 492), *failing], rules)
     assert level.at == 2
+
+
+def test_a_plateau_begins_at_its_lightest_load_wherever_its_answer_was_confirmed() -> None:
+    """What was confirmed is its last load: "from 5 to 5 clients" said nothing."""
+    once = [step(1, 1000), step(2, 2000), step(3, 3000), step(4, 3050)]
+    capacity = judge(
+        [*once, *[step(5, 3060)] * 3], Rules(confirmation=Confirmation(least=3, most=3))
+    )
+    assert (capacity.verdict, capacity.at) == ("PLATEAU", 5)
+    assert "from 3 to 5 clients throughput hardly grew" in capacity.summary
