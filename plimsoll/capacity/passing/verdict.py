@@ -352,7 +352,7 @@ def _conclude_with_figure(way: Climb, rules: Rules, axis: Axis) -> Conclusion:
     passed = way.passing[-1].point.load if once else at.point.load
     bound = Conclusion("LOWER_BOUND", at, figure, ">=", (passed, beyond), interval=sure)
     if way.plateau:
-        best, last = way.lightest_of_plateau(), way.plateau[1]  # the answer may lie elsewhere
+        last = way.plateau[1]  # the plateau reaches from the best load to this one
         because = (
             f"from {words.number(best.point.load)} to {words.load(last.point.load, axis)}"
             " throughput hardly grew, with latency within its limit"

@@ -276,7 +276,7 @@ def describe_debt(steps: Sequence[Step]) -> str | None:
         if growth > GROWTH_MAX and put_off:
             grew += f" (page writes put off: {words.percent(max(put_off))} of the I/Os)"
         elif growth > GROWTH_MAX and pages:  # the server does not tell its I/Os
-            grew += f" (page writes put off: {max(pages):.2g} per operation)"
+            grew += f" (page writes put off: {words.number(round(max(pages), 4))} per operation)"
         return (
             f"write debt was read: in the windows of the answer it {grew}, and the log was at least"
             f" {words.percent(level)} full when they began"

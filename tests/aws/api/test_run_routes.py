@@ -195,8 +195,9 @@ def test_the_results_of_a_run_whose_page_is_not_drawn_are_linked_all_the_same(ap
     run_id, nothing = started(api), started(api)
     api.deployment.files(run_id).put("result.json", "{}")
     for one in (run_id, nothing):
-        later = now() + timedelta(minutes=10)  # by a clock ahead of this one
-        api.deployment.records.change(one, state=RunState.SUCCEEDED, ended_at=later)
+        # in ten minutes, so that the page is still being drawn however slow this machine is
+        ended_at = now() + timedelta(minutes=10)
+        api.deployment.records.change(one, state=RunState.SUCCEEDED, ended_at=ended_at)
     early = api("GET", f"/runs/{run_id}/report")
     assert early.status == 404
     assert early.body["detail"].endswith("SUCCEEDED, and its page is drawn right after its end")

@@ -267,7 +267,8 @@ def test_a_time_out_has_its_full_length_and_its_connection_is_replaced(database:
 def test_a_statement_that_the_server_cancels_counts_with_the_time_it_took(
     database: Database,
 ) -> None:
-    database.set("statement_timeout", "500ms")  # of a login, too: a busy server has time for it
+    # It holds for what a session prepares at its login as well, which a busy server delays.
+    database.set("statement_timeout", "500ms")
     sleeps = operation("sleeps", ("SELECT pg_sleep(30)", []))
     report = database.load(sleeps, connections=2, operations_limit=4)
     seen = report.operations["sleeps"]
