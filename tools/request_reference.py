@@ -81,7 +81,7 @@ limits: {limits_us: {read: 20000, update: 50000}}
 ```
 
 Check each with `plimsoll validate FILE`, which creates nothing. Work of your own is a file in the
-same folder: `workload: {file: shop.yaml, records: 100000}` ([workloads.md](workloads.md)).
+same folder: `workload: {file: shop.yaml, records: 100000}` ([workload-files.md](workload-files.md)).
 
 ## Several runs in a file
 
