@@ -272,7 +272,10 @@ def command(
     def show_second(text: str) -> None:
         click.echo(format_second(json.loads(text), options.warmup_s, load_s), err=True)
 
-    measured = run_load(target, workload, given, options, on_second=show_second)
+    def say(text: str) -> None:
+        click.echo(text, err=True)
+
+    measured = run_load(target, workload, given, options, on_second=show_second, say=say)
     report, compiled, spec = measured.report, measured.loadable.compiled, measured.spec
     if as_json:
         click.echo(json.dumps(measured.as_json(), indent=2))

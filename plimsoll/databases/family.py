@@ -45,6 +45,12 @@ class Datasets(typing.Protocol):
     def has_table(self, table: Table) -> bool:
         """Return whether a table exists that has at least the workload's columns."""
 
+    def texts_apart_from_numbers(self, table: Table) -> dict[str, str]:
+        """Return the columns, in small letters, that no index serves if compared with a number.
+
+        Each has its type, as the server writes it.
+        """
+
     def create_tables(self, compiled: Compiled) -> DatasetNote:
         """Create the missing tables, and note the dataset; return the note of what is present."""
 

@@ -88,7 +88,8 @@ def describe_tables(
     return StatementsSeen(
         protocol=target.protocol,
         server=reader.server(),
-        database=reader.qualifier(),
+        database=target.database,
+        schema_name=reader.qualifier(),
         interval_s=None,
         digests=(),
         tables=tuple(reader.tables(names)),
@@ -129,7 +130,8 @@ def combine_looks(
     return StatementsSeen(
         protocol=target.protocol,
         server=reader.server(),
-        database=reader.qualifier(),
+        database=target.database,
+        schema_name=reader.qualifier(),
         interval_s=looks[-1].epoch_s - looks[0].epoch_s if len(looks) > 1 else None,
         digests=tuple(
             Digest(

@@ -122,6 +122,11 @@ class SqlDatasets(ABC):
         present = {self._folded(name) for name in self._columns_of(table)}
         return {self._folded(name) for name in table.columns} <= present
 
+    def texts_apart_from_numbers(self, table: Table) -> dict[str, str]:
+        """Return no column: PostgreSQL binds a number as the type of the column beside it."""
+        del table
+        return {}
+
     def create_tables(self, compiled: Compiled) -> DatasetNote:
         """Create the missing tables, and note the dataset.
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from plimsoll import words
 from plimsoll.complaints import Complaint, Scalar
 from plimsoll.databases import dataset_notes
+from plimsoll.databases.compared_types import find_texts_compared_with_numbers
 from plimsoll.databases.dataset_notes import DatasetNote, check_loaded, check_same_dataset
 from plimsoll.databases.existing_keys import draw_from_existing, find_missing_keys
 from plimsoll.databases.family import family_of
@@ -164,7 +165,8 @@ def reserve_load_number(target: EngineTarget, found: Found) -> int:
 def use_existing_keys(target: EngineTarget, found: Found) -> tuple[Found, tuple[str, ...]]:
     """Have a workload draw the keys that exist, where its tables ask for that.
 
-    In tables of the user's own, the other keys that it draws are looked for.
+    In tables of the user's own, the other keys that it draws are looked for, and texts that it
+    compares with numbers are told.
 
     Returns:
         What the database has, with the workload that draws these keys; and notes for the reader.
@@ -177,7 +179,7 @@ def use_existing_keys(target: EngineTarget, found: Found) -> tuple[Found, tuple[
     found = replace(found, compiled=draw_from_existing(target, found.compiled))
     if found.note is not None:
         return found, ()
-    notes = []
+    notes = [*find_texts_compared_with_numbers(target, found.compiled)]
     for lack in find_missing_keys(target, found.compiled):
         if lack.share > Rules().errors_max_share and lack.rows_meant:
             problem = (

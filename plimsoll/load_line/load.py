@@ -7,6 +7,7 @@ from typing import Any
 
 import plimsoll_engine
 from plimsoll.complaints import Scalar
+from plimsoll.databases.compared_types import find_texts_compared_with_numbers
 from plimsoll.databases.dataset_notes import check_loaded, check_same_parameters
 from plimsoll.databases.existing_keys import draw_from_existing
 from plimsoll.databases.family import family_of
@@ -40,11 +41,13 @@ class Loadable:
         server: The server's own name and version.
         compiled: The workload, compiled for the existing rows.
         sent: The part that clients send; includes the load's number if it inserts.
+        notes: Notes on tables of the user's own for the reader.
     """
 
     server: str
     compiled: Compiled
     sent: EngineWorkload
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -100,7 +103,8 @@ def _prepare_load(
         )
     found = replace(found, compiled=draw_from_existing(target, found.compiled))
     if found.note is None:
-        return Loadable(found.server, found.compiled, found.compiled.engine)
+        notes = find_texts_compared_with_numbers(target, found.compiled)
+        return Loadable(found.server, found.compiled, found.compiled.engine, notes)
     check_same_parameters(found.compiled, found.note, notes_table="plimsoll_datasets")
     check_loaded(found.compiled, found.note)
     sent = found.compiled.engine_workload(reserve_load_number(target, found))
@@ -114,6 +118,7 @@ def run_load(
     options: LoadOptions,
     *,
     on_second: Callable[[str], None],
+    say: Callable[[str], object] = lambda _: None,
     token: plimsoll_engine.CancelToken | None = None,
 ) -> Loaded:
     """Run one load. Ctrl-C and SIGTERM end it early and keep what it has measured.
@@ -124,6 +129,7 @@ def run_load(
         parameters: The workload parameters that differ from their defaults.
         options: The options of the load.
         on_second: Called each second with the second's reports, as JSON.
+        say: Called before the load with each note on the target.
         token: Token that ends the load early.
 
     Raises:
@@ -133,6 +139,9 @@ def run_load(
     require_set_clock()
     target, notes = adapt_to_pooler(target)
     there = _prepare_load(target, workload, options.records, parameters)
+    notes += there.notes
+    for note in notes:
+        say(note)
     threads = options.threads or choose_threads(target, options.connections, options.rate)
     loop: ClosedLoop | OpenLoop = ClosedLoop()
     if options.rate is not None:

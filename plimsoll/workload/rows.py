@@ -202,14 +202,15 @@ class NamedRow:
         bind: The index of the key among the statement's binds.
         key: The value of the key, without names of `let`.
         stays: Whether the row is there throughout a load.
-        writes: What the statement surely does to the row; None if that is nothing, or not sure.
+        writes: What the statement surely does to the row (`model.engine.asked.RowWritten`); None if
+            that is nothing, or not sure.
     """
 
     column: str
     bind: int
     key: Value
     stays: bool
-    writes: Literal["update", "insert", "delete"] | None
+    writes: Literal["update", "insert", "delete", "insert_again"] | None
 
 
 def derive_least_rows(
@@ -254,7 +255,7 @@ def find_named_row(
     if table is None or table not in known.keys:
         return None
     if words[0] == "INSERT":
-        return _find_inserted_row(tokens, known.keys[table], language, binds=binds, known=known)
+        return _find_inserted_row(tokens, language, table=table, binds=binds, known=known)
     if words.count("WHERE") != 1:
         return None
     where = words.index("WHERE")
@@ -284,21 +285,24 @@ def find_named_row(
 
 def _find_inserted_row(
     tokens: tuple[Token, ...],
-    key: RowKey,
     language: Language,
     *,
+    table: str,
     binds: tuple[Value, ...],
     known: KnownRows,
 ) -> NamedRow | None:
-    """Return the new row of `INSERT INTO table (columns) VALUES (values)`, with a numbered key.
+    """Return the row of `INSERT INTO table (columns) VALUES (values)`.
 
-    None if the statement has another form, such as one that may leave the row out.
+    It has a new number, or the key of a row that is there and other values than that row, for an
+    operation that has deleted it: then `ON CONFLICT` leaves nothing out. None if the statement has
+    another form, such as one that may leave the row out.
     """
     words = [unquoted_word(token) for token in tokens]
-    if "VALUES" not in words or {"ON", *_MAY_SKIP} & {*words}:
+    if "VALUES" not in words or (_MAY_SKIP - {"NOTHING"}) & {*words}:
         return None
     values = words.index("VALUES")
     columns = [token.text.lower() for token in tokens[4 : values - 1 : 2]]
+    key = known.keys[table]
     column = key.columns[language]
     if not tokens[3].is_mark("(") or columns.count(column) != 1:
         return None
@@ -310,8 +314,15 @@ def _find_inserted_row(
         if token.is_mark("?"):
             if depth == 1 and place == 0:
                 value = known.write_out(binds[bind])
-                new = follows_from_number(value, of=NextKeyValue)
-                return NamedRow(column, bind, value, key.stays, "insert") if new else None
+                others = map(known.write_out, (*binds[:bind], *binds[bind + 1 :]))
+                writes: Literal["insert", "insert_again"]
+                if follows_from_number(value, of=NextKeyValue) and "ON" not in words:
+                    writes = "insert"
+                elif known.names_row(table, binds[bind]) and any(map(_has_many_values, others)):
+                    writes = "insert_again"
+                else:
+                    return None
+                return NamedRow(column, bind, value, key.stays, writes)
             bind += 1
     return None
 

@@ -197,7 +197,7 @@ class Statement(Declared):
                     column=named.column,
                     bind=named.bind,
                     key=named.key,
-                    rows=self.rows_per_statement if named.writes == "insert" else 1,
+                    rows=self.rows_per_statement,
                 ),
             )
 

@@ -5,7 +5,7 @@ Format: go-ycsb 1.0 and master of 2024, `cmd/go-ycsb/client.go`, `pkg/measuremen
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from plimsoll.capacity.readers.reading import (
     SENT,
@@ -26,6 +26,7 @@ _FINISHED = re.compile(r"^Run finished, takes ", re.MULTILINE)
 _ABORTED = re.compile(r"^.*(?:Got signal \[|panic: |fatal error: ).*$", re.MULTILINE)
 _PROPERTY = re.compile(r'^"(threadcount|target)"="([0-9]+)"$', re.MULTILINE)
 _ROW = re.compile(r"^(?P<operation>[A-Z_]+) *- (?P<figures>Takes\(s\): .*)$", re.MULTILINE)
+_WHOLE = 0.9  # least share of TOTAL that the operations of a whole output have
 _COLUMNS: Mapping[str, Statistic] = {
     "Avg(us)": "mean",
     "50th(us)": "p50",
@@ -72,6 +73,7 @@ def read_go_ycsb(text: str, name: str) -> Reading:
             f"{name}: no figures after 'Run finished' (measurementtype=histogram, and outputstyle"
             " plain or json, are read)"
         )
+    _check_whole(rows, operations, text[: ends[0]], name)
     window_s = max(row["Takes(s)"] for row in rows.values())
     if not window_s:
         raise UsageError(f"{name}: Takes(s) is 0")
@@ -102,6 +104,28 @@ def read_go_ycsb(text: str, name: str) -> Reading:
         },
     )
     return Reading(step, notes=(SENT,) if target else ())
+
+
+def _check_whole(
+    rows: Mapping[str, Mapping[str, float]], operations: Iterable[str], before: str, name: str
+) -> None:
+    """Refuse figures of which a row is missing, or is shorter than others.
+
+    Raises:
+        UsageError: They are cut off.
+    """
+    columns = max(map(len, rows.values()))
+    for operation, row in rows.items():
+        if len(row) < columns:
+            raise UsageError(f"{name}: the figures of {operation} are cut off")
+    if missing := {match["operation"] for match in _ROW.finditer(before)} - {*rows}:
+        raise UsageError(f"{name}: cut off: no {min(missing)} after 'Run finished'")
+    counted = sum(rows[operation]["Count"] for operation in operations)
+    total = rows["TOTAL"]["Count"] if "TOTAL" in rows else 0.0
+    if counted < _WHOLE * total:
+        raise UsageError(
+            f"{name}: cut off: its operations are {counted:.0f}, and TOTAL is {total:.0f}"
+        )
 
 
 def _read_rows(text: str, name: str) -> Iterator[tuple[str, dict[str, float]]]:

@@ -82,6 +82,11 @@ def read_pgbench(text: str, name: str) -> Reading:
         )
     scripts = dict(_read_scripts(text, name))
     total = sum(count for count, _ in scripts.values())
+    if scripts and total < values["processed"]:
+        raise UsageError(
+            f"{name}: the report is cut off: its scripts have {total} transactions, and"
+            f" {values['processed']:.0f} were processed"
+        )
     failed = (values["failed"] or 0) + (values["skipped"] or 0)
     known = values["failed"] is not None or values["skipped"] is not None
     if values["planned"] and values["processed"] + failed < values["planned"]:
@@ -112,14 +117,19 @@ def read_pgbench(text: str, name: str) -> Reading:
 
 
 def _read_scripts(text: str, name: str) -> Iterator[tuple[str, tuple[int, dict[Statistic, float]]]]:
-    """Yield name, transactions and mean latency of each script, if there are several."""
+    """Yield name, transactions and mean latency of each script, if there are several.
+
+    Raises:
+        UsageError: A script's figures are missing.
+    """
     parts = _SCRIPT.split(text)[1:]
     operations = _name_operations(parts[::2])
     for operation, body in zip(operations, parts[1::2], strict=True):
         count, mean = match_once(_SCRIPT_COUNT, body, name), match_once(_SCRIPT_MEAN, body, name)
-        if count is not None:
-            ms = None if mean is None else parse_number(mean, f"{name}: {operation}")
-            yield operation, (int(count), latencies_us([("mean", ms)], MS))
+        if count is None or (mean is None and int(count)):
+            raise UsageError(f"{name}: the figures of script {operation} are cut off")
+        ms = None if mean is None else parse_number(mean, f"{name}: {operation}")
+        yield operation, (int(count), latencies_us([("mean", ms)], MS))
 
 
 def _name_operations(titles: Sequence[str]) -> list[str]:

@@ -101,6 +101,11 @@ def _check_header(rows: Sequence[tuple[int, list[str]]], name: str) -> None:
                 " A table begins with a line of columns, such as"
                 " clients,throughput_ops_per_second,latency_us.read.p99"
             )
+        if all(re.fullmatch(r"[\d.,]*", cell) for cell in header):
+            raise UsageError(
+                f"{name} row {rows[0][0]} has numbers alone: the line of columns above it is"
+                " missing, such as clients,throughput_ops_per_second,latency_us.read.p99"
+            )
         raise UsageError(
             f"{name} row {rows[0][0]}: {_describe_unknown(header[0])}. A table of steps"
             f" begins with a line of columns; the outputs of {PROGRAMS} are read too"

@@ -40,6 +40,8 @@ _UNREAD: tuple[tuple[str, str, str], ...] = (
         (
             r"^HammerDB|TEST RESULT : System achieved |^Vuser \d+:|^>{5} PROC: "
             r'|^[ \t]*\{?[ \t]*"(?:MySQL|MariaDB|PostgreSQL|Oracle|MSSQLServer|Db2) tpm"'
+            r"|^\d+ (?:MySQL|MariaDB|PostgreSQL|Oracle|MSSQLServer|Db2) tpm$"
+            r'|"nopm" ?: ?"?\d|"ratio_pct" ?:'
         ),
         _TABLE,
     ),
@@ -65,6 +67,7 @@ _UNREAD: tuple[tuple[str, str, str], ...] = (
         "fio's output",
         (
             r'"fio version"|^(?:\d;)?fio-\d|^[ \t]*(?:read|write)[ \t]*: (?:IOPS=|io=)'
+            r"|\A(?:\d+, ){3}\d+(?:, \d+)*$"  # write_lat_log=
             r"|^[ \t]*clat percentiles|^Run status group \d+"
         ),
         _TABLE,
@@ -80,7 +83,7 @@ _UNREAD: tuple[tuple[str, str, str], ...] = (
     (
         "mysqlslap's output",
         (
-            r"Average number of seconds to run all queries:|^mysqlslap: "
+            r"Average number of seconds to run all queries:|^(?:mysqlslap|mariadb-slap): "
             r"|^[ \t]*Number of clients running queries:"
             r"|\A\w*,(?:mixed|read|write|update|key),\d+\.\d+,\d+\.\d+,\d+\.\d+,\d+,\d+$"
         ),
@@ -144,13 +147,18 @@ _UNREAD: tuple[tuple[str, str, str], ...] = (
     ),
     (
         "latte's text",
-        r"^(?:SUMMARY STATS|CYCLE LATENCY|CONFIG) ?[═=]|^[ \t]*Run:? .*latte",
+        r"^(?:SUMMARY STATS|CYCLE LATENCY|CONFIG|LOG) ?[═=]|^[ \t]*Run:? .*latte",
         "give the JSON report that latte run saves",
     ),
     (
         "YCSB's JSON",
         r'"metric" ?: ?"OVERALL"',
         "give the text that YCSB prints without -p exporter=",
+    ),
+    (
+        "pgbench's report in another language",
+        r"^tps = [\d.,]+ \((?!without|including|excluding)",
+        "run it with LC_MESSAGES=C",
     ),
     (
         "a file of pgbench -l",
@@ -172,6 +180,7 @@ _NO_REPORT: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("YCSB", re.compile(r"^YCSB Client|^\[(?:READ|UPDATE|INSERT|SCAN)\], ?", re.MULTILINE)),
     ("YCSB", re.compile(r"\b\d+ sec: \d+ operations; ", re.MULTILINE)),
     ("go-ycsb", re.compile(r"^[A-Z_]+ *- Takes\(s\): ", re.MULTILINE)),
+    ("k6", re.compile(r"^(?:INFO|WARN|ERRO)\[\d{4}\] ", re.MULTILINE)),
     ("wrk2", re.compile(r"^Running \S+ test @ |^[ \t]*Thread calibration:", re.MULTILINE)),
 )
 _ENDS = re.compile(

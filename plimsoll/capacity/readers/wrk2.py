@@ -21,7 +21,7 @@ _CONNECTIONS = re.compile(r"^[ \t]*\d+ threads and (\d+) connections", re.MULTIL
 _PLANNED = re.compile(r"^Running (\d+[smh]) test @ ", re.MULTILINE)
 _WHOLE = 0.8  # least share of its planned time that a whole run took
 _REQUESTS = re.compile(r"^[ \t]*(\d+) requests in ", re.MULTILINE)
-_RATE = re.compile(r"^Requests/sec:[ \t]+([\d.]+)", re.MULTILINE)
+_RATE = re.compile(r"^Requests/sec:[ \t]+(\d+\.\d\d)\b", re.MULTILINE)
 _THREADS = re.compile(rf"^[ \t]*Latency[ \t]+{_TIME}[ \t]+\S+[ \t]+{_TIME}", re.MULTILINE)
 _SOCKET = re.compile(
     r"^[ \t]*Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)", re.MULTILINE

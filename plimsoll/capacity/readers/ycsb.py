@@ -134,7 +134,7 @@ def _check_whole(
     """Refuse a summary from which sections are missing.
 
     Raises:
-        UsageError: The sections have fewer operations than were run.
+        UsageError: The sections have fewer operations than were run, or one has no end.
     """
     told = 0.0
     for section in _OPERATIONS[:-1]:  # a read-modify-write is a read and an update
@@ -146,6 +146,16 @@ def _check_whole(
             f"{name}: the summary is cut off: its sections have {told:.0f} operations, and"
             f" {started} were run"
         )
+    ended = {
+        section: any(key.startswith("Return=") for key in operations[section])
+        for section in _OPERATIONS[:-1]
+        if section in operations
+    }
+    for section, has_end in ended.items():
+        if any(ended.values()) and not has_end:
+            raise UsageError(
+                f"{name}: the summary is cut off: [{section}] has no Return= at its end"
+            )
     if "READ-MODIFY-WRITE" in operations and not {"UPDATE", "UPDATE-FAILED"} & sections.keys():
         raise UsageError(f"{name}: the summary is cut off: it has no [UPDATE] section")
 

@@ -7,6 +7,7 @@ from plimsoll.databases.connecting import use_connection
 from plimsoll.databases.dataset_notes import read_mysql_layout
 from plimsoll.databases.mysql import session
 from plimsoll.databases.mysql.session import Connection, Rows
+from plimsoll.databases.mysql.table_facts import BYTES, TEXTS
 from plimsoll.databases.sql_datasets import NOTES, SqlDatasets
 from plimsoll.model.datasets import TableLayout
 from plimsoll.model.engine.asked import EngineTarget
@@ -81,6 +82,20 @@ class MySqlDatasets(SqlDatasets):
         )
         (row,) = self._execute("SELECT LAST_INSERT_ID()")
         return max(int(row[0]) - 1, 0)
+
+    def texts_apart_from_numbers(self, table: Table) -> dict[str, str]:
+        """Return the columns of texts and bytes, in small letters, with their types.
+
+        A text is compared with a number as a number, which an index of texts has in no order
+        (dev.mysql.com/doc/refman/8.4/en/type-conversion.html).
+        """
+        kinds = ", ".join(f"'{kind}'" for kind in (*TEXTS, *BYTES, "enum", "set"))
+        rows = self._execute(
+            "SELECT column_name, column_type FROM information_schema.columns"  # noqa: S608 - names of ours
+            f" WHERE table_schema = DATABASE() AND table_name = ? AND data_type IN ({kinds})",
+            table.name,
+        )
+        return {str(column).lower(): str(kind) for column, kind in rows}
 
     def _execute(self, sql: str, *values: object) -> Rows:
         return session.execute(self._connection, sql.replace("?", "%s") if values else sql, values)

@@ -25,8 +25,8 @@ SELECT index_name, column_name, cardinality, sub_part, non_unique = 0, collation
  ORDER BY index_name, seq_in_index
 """
 _NUMBERS = ("tinyint", "smallint", "mediumint", "int", "bigint")
-_TEXTS = ("char", "varchar", "tinytext", "text", "mediumtext", "longtext")
-_BYTES = ("binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob")
+TEXTS = ("char", "varchar", "tinytext", "text", "mediumtext", "longtext")
+BYTES = ("binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob")
 
 
 def describe_table(connection: Connection, database: str, name: str) -> TableSeen:
@@ -166,9 +166,9 @@ def _measure_lengths(
 ) -> dict[str, float]:
     """Return the mean length of each text column over a few rows, measured in the server."""
     named = {
-        str(name): "CHAR_LENGTH" if data_type in _TEXTS else "LENGTH"
+        str(name): "CHAR_LENGTH" if data_type in TEXTS else "LENGTH"
         for name, _, _, _, data_type in columns
-        if data_type in _TEXTS + _BYTES
+        if data_type in TEXTS + BYTES
     }
     if not named:
         return {}

@@ -132,9 +132,13 @@ class Let(Model):
 
 
 class RowWritten(Model):
-    """The row that a statement writes and names by its key, for a second session that reads it."""
+    """The row that a statement writes and names by its key, for a second session that reads it.
 
-    kind: Literal["update", "insert", "delete"]
+    An `insert` has a new key. An `insert_again` has the key of a row that is there, so it inserts
+    only what a statement before it has deleted.
+    """
+
+    kind: Literal["update", "insert", "delete", "insert_again"]
     table: str  # the one that the statement's first alternative names
     column: str  # the key's
     bind: int  # index of the key among the statement's binds

@@ -94,6 +94,7 @@ class StatementsSeen(Model):
     protocol: Protocol
     server: str  # name and version, as the server reports them
     database: str
+    schema_name: str = ""  # what may precede a table's name; empty if that is the database's
     interval_s: float | None  # None if it began when the counters were last reset
     digests: tuple[Digest, ...]
     counted_by: str = ""  # where the counts are from; empty for the server's own statistics
@@ -108,3 +109,8 @@ class StatementsSeen(Model):
     keys: tuple[KeysSeen, ...] = ()
     tables: tuple[TableSeen, ...]
     notes: tuple[str, ...] = ()  # remarks for the reader
+
+    @property
+    def qualifier(self) -> str:
+        """What may precede a table's name in a statement."""
+        return self.schema_name or self.database

@@ -125,7 +125,9 @@ def derive(
             raise UsageError(
                 complain_of_unknown("table", table, tables, ("--tables",), value=table)
             )
-    found = sort_statements(seen.digests, language, tables, seen.database, only=only, writes=writes)
+    found = sort_statements(
+        seen.digests, language, tables, seen.qualifier, only=only, writes=writes
+    )
     known = describe_tables(tables, [one.shape for one in found.taken])
     taken = merge_statements(found.taken, known)
     maker = Maker(seen.protocol, known, usual_rows(taken), trial)
@@ -346,6 +348,8 @@ def _show_statement(one: Taken) -> str:
 
 
 def _explain_no_statement(seen: StatementsSeen, found: Sorted) -> str:
-    reasons = "; ".join(f"{one.statement}: {one.why}" for one in found.left_out[:3])
+    own = [one for one in found.left_out if not one.why.startswith("is none of")]
+    most = sorted(own or found.left_out, key=lambda one: one.calls, reverse=True)
+    reasons = "; ".join(f"{one.statement}: {one.why}" for one in most[:3])
     problem = "no statement of which a workload can be made was counted"
     return f"{seen.database}: {problem}{f' ({reasons})' if reasons else ''}"

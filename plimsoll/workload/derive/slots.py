@@ -97,7 +97,7 @@ class Slots:
             WorkloadError: The compared expression is no column.
         """
         back = 2 if self._sight.at(at - 2).word == "NOT" else 1
-        return Slot("member", *_require_column(self._sight.column_before(at - back)), many=True)
+        return Slot("member", *self._compared(at - back), many=True)
 
     def pass_and(self, at: int) -> None:
         """Record an AND that does not belong to a BETWEEN."""
@@ -122,7 +122,7 @@ class Slots:
             raise workload_error("compares with an expression, whose values cannot be known")
         if before.word == "BETWEEN":
             back = 2 if sight.at(at - 2).word == "NOT" else 1
-            self._between = _require_column(sight.column_before(at - back))
+            self._between = self._compared(at - back)
             return Slot("low", *self._between)
         if before.word == "AND" and self._between is not None:
             found, self._between = self._between, None
@@ -133,10 +133,28 @@ class Slots:
         operator = "".join(part.text for part in sight.parts[start:at])
         if operator not in _COMPARES:
             raise workload_error(_UNKNOWN)
-        return Slot(_COMPARES[operator], *_require_column(sight.column_before(start)))
+        return Slot(_COMPARES[operator], *self._compared(start))
 
+    def _compared(self, at: int) -> Column:
+        """Return the column that ends right before a position.
 
-def _require_column(found: Column | None) -> Column:
-    if found is None:
-        raise workload_error("compares something with a value that is not a column by itself")
-    return found
+        Raises:
+            WorkloadError: There is none, or a workload cannot have it.
+        """
+        found = self._sight.column_before(at)
+        if found is not None:
+            return found
+        name, before = self._sight.at(at - 1), self._sight.at(at - 2)
+        if not name.is_name or before.is_mark(*ARITHMETIC):
+            why = "compares something with a value that is not a column by itself"
+        elif not self._sight.tables:
+            why = (
+                "names no table that a workload can make: such as a view, or a name with other"
+                " characters than a to z, digits and _"
+            )
+        else:
+            why = (
+                f"compares {name.text.lower()}, which is no column that a workload can make, such"
+                " as a generated one"
+            )
+        raise workload_error(why)

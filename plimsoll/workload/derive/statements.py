@@ -20,6 +20,11 @@ _CONTROLS = _COMMITS | {"BEGIN", "START", "ROLLBACK", "ABORT", "SAVEPOINT", "REL
 _SERVERS_OWN = re.compile(
     r"information_schema|performance_schema|pg_catalog|pg_stat_\w|plimsoll_datasets", re.IGNORECASE
 )
+# What MariaDB's digests have in place of a text that they cannot show, and why that is left out
+_NOT_SHOWN = {
+    "(unknown)": "has a value that the server's counting does not show, such as X'00'",
+    "SQL_TSI_": "has an INTERVAL, whose length the server's counting does not show",
+}
 _SHOWN_MOST = 160  # length of a left-out statement's text
 # ratio to the mean calls up to which similar statements count as equally frequent
 _ALIKE_MOST = 1.5
@@ -122,6 +127,9 @@ def sort_statements(
             found.left_out.append(describe_left_out(digest, word or "a statement", why))
         elif not _SERVERS_OWN.search(digest.text):
             try:
+                for mark, why in _NOT_SHOWN.items():
+                    if mark in digest.text:
+                        raise workload_error(why)
                 shape = read_shape(digest.text, language, tables, database)
                 _require_wanted(shape, only, writes=writes)
             except WorkloadError as error:

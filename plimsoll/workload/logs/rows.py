@@ -34,7 +34,7 @@ def _count_keys(seen: StatementsSeen) -> dict[tuple[str, str], int]:
     found: dict[tuple[str, str], int] = {}
     for keys in seen.keys:
         try:
-            shape = read_shape(seen.digests[keys.digest].text, language, tables, seen.database)
+            shape = read_shape(seen.digests[keys.digest].text, language, tables, seen.qualifier)
         except WorkloadError:
             continue
         first = next((slot for slot in shape.slots if slot.role == "equal"), None)

@@ -107,6 +107,7 @@ def test_ycsb_b_is_derived_from_a_postgresql(
     with under_load(dsn, "ycsb-b"):
         found = derived(plimsoll_command, dsn, "--writes", "--out", str(path))
     require_a_twentieth_of_updates(found)
+    assert "derived from the statements that observed was sent" in path.read_text()
     compiled = load_workload(str(path)).compile(protocol="postgres")
     original = load_workload("ycsb-b").compile(1000, protocol="postgres")
     assert [one.create_sql for one in compiled.tables] == [

@@ -208,6 +208,16 @@ def test_the_key_to_read_back_is_written_without_names(protocol: Protocol) -> No
             ("insert", 1, 1),
         ),
         (f"{{{SEVERAL}, rows_per_statement: 5, binds: [3, {{next_key: part}}]}}", ("insert", 1, 5)),
+        # the row of a key that is there, for an operation that has deleted it
+        (
+            f"{{{SEVERAL}, binds: [{{integer: [0, 5000]}}, part]}}",
+            ("insert_again", 1, 1),
+        ),
+        # the values may be those of before, the row may be left out
+        (
+            '{sql: "INSERT INTO {part} (n, id) VALUES (?, ?)", binds: [{integer: [0, 1]}, part]}',
+            None,
+        ),
         # the key is drawn, not there, or within something; the row may be left out; no columns
         ('{sql: "INSERT INTO {part} (n, id) VALUES (?, ?)", binds: [3, part]}', None),
         ('{sql: "INSERT INTO {part} (n) VALUES (?)", binds: [3]}', None),
@@ -224,6 +234,19 @@ def test_rows_that_are_surely_inserted_or_deleted_can_be_read_back(
 ) -> None:
     row = compile_one(statement, protocol).statements[0].row_written
     assert (None if row is None else (row.kind, row.bind, row.rows)) == found
+
+
+@pytest.mark.parametrize(
+    ("key", "kind"), [("part", "insert_again"), ("{next_key: part}", None)], ids=["there", "new"]
+)
+def test_on_conflict_leaves_nothing_out_of_what_was_deleted(key: str, kind: str | None) -> None:
+    sql = "INSERT INTO {part} (n, id) VALUES (?, ?) ON CONFLICT (id) DO NOTHING"
+    binds = f"[{{integer: [0, 5000]}}, {key}]"
+    statement = (
+        f'{{sql: "INSERT INTO {{part}} (n, id) VALUES (?, ?)", postgres: "{sql}", binds: {binds}}}'
+    )
+    row = compile_one(statement, "postgres").statements[0].row_written
+    assert (None if row is None else row.kind) == kind
 
 
 @pytest.mark.parametrize("protocol", get_args(Protocol))

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from plimsoll.capacity.readers import read_text
 from plimsoll.capacity.readers.tables import read_csv
 from plimsoll.errors import UsageError
 from plimsoll.model.judging.steps import Step
@@ -414,6 +415,40 @@ def test_an_aborted_run_is_no_step(name: str, old: str, new: str, message: str) 
     assert message in str(caught.value)
 
 
+CUT = [
+    ("sysbench-1.0.txt", "59.99", 1, "no 'Threads fairness:': the report is cut off"),
+    ("pgbench-scripts.txt", "1.000 ms\n", 1, "the figures of script buy are cut off"),
+    (
+        "pgbench-scripts.txt",
+        "SQL script 2",
+        0,
+        "its scripts have 37500 transactions, and 50000 were pro",
+    ),
+    ("wrk2.txt", "2000.00", 1, "no 'requests in', 'Requests/sec:' or 'connections' line: cut off"),
+    ("ycsb-0.17.txt", "9900\n[UPDATE], Return", 2, "[UPDATE] has no Return= at its end"),
+    ("ycsb-0.17.txt", "[UPDATE], 99th", 0, "[UPDATE] has no Return= at its end"),
+    (
+        "go-ycsb-plain.txt",
+        "UPDATE - Takes(s): 20.0",
+        0,
+        "its operations are 100000, and TOTAL is 1",
+    ),
+    ("go-ycsb-plain.txt", "2900, 99.9th(us): 7000", 2, "the figures of UPDATE are cut off"),
+    ("go-ycsb-plain.txt", "TOTAL  - Takes(s): 20.0", 0, "cut off: no TOTAL after 'Run finished'"),
+]
+
+
+@pytest.mark.parametrize(("name", "at", "kept", "message"), CUT)
+def test_a_figure_at_which_a_report_was_cut_is_not_read(
+    name: str, at: str, kept: int, message: str
+) -> None:
+    text = text_of(name)
+    whole = text if name == "sysbench-1.0.txt" else ""  # cut alone, it is no report
+    with pytest.raises(UsageError) as caught:
+        read_text(whole + text[: text.rindex(at) + kept], name)
+    assert message in str(caught.value)
+
+
 def test_connections_that_sysbench_opened_again_are_said() -> None:
     text = text_of("sysbench-1.0.txt").replace(
         "reconnects:                          0", "reconnects: 12"
@@ -445,6 +480,7 @@ def test_threads_that_finish_their_last_transaction_are_no_lost_threads() -> Non
             "Running 30s test @ http://a/\nunable to connect to a:80\n",
             "wrk2 printed no report: unab",
         ),
+        ("ERRO[0030] test run was aborted because k6 rec\n", "k6 printed no report: ERRO[0030]"),
         ("bench-1 | sysbench 1.0.20 (using\nbench-1 | FATAL: no\n", "printed no report: FATAL: no"),
     ],
 )
@@ -456,6 +492,11 @@ def test_an_output_without_its_report_is_named(text: str, message: str, tmp_path
 
 
 UNREAD = {
+    "HammerDB  ": '{"64B2C": {"db": "MariaDB", "activevu": "4", "nopm": "129416"}}',
+    "HammerDB   ": '{"NEWORD": {"calls": "9", "avg_ms": "2.1", "ratio_pct": "56.0"}}',
+    "HammerDB    ": "0 MySQL tpm\n77940 MySQL tpm\n",
+    "mysqlslap  ": "mariadb-slap: Error when connecting to server: 2002\n",
+    "fio   ": "1, 4096, 0, 4096, 0\n2, 4096, 0, 4096, 0\n",
     "HammerDB ": ">>>>> PROC: NEWORD\nCALLS: 100  MIN: 1.2ms AVG: 3.4ms\n",
     "cassandra-stress ": "type       total ops,    op/s,    pk/s\ntotal,  10000,   10000,   9\n",
     "NoSQLBench ": "t,count,max,mean,min,stddev,p50,p75,p95\n1,2,3,4,5,6,7,8,9\n",
@@ -516,6 +557,29 @@ def test_no_output_that_is_read_is_taken_for_another(name: str, tmp_path: Path) 
 )
 def test_logs_of_pgbench_are_named(text: str, tmp_path: Path) -> None:
     assert "that is a file of pgbench -l" in refusal_of(written(tmp_path, text))
+
+
+def test_pgbench_in_another_language_is_named(tmp_path: Path) -> None:
+    text = text_of("pgbench-15.txt")
+    for english, german in (
+        ("transaction type", "Transaktionstyp"),
+        ("query mode", "Anfragemodus"),
+        ("number of transactions actually processed", "Anzahl verarbeiteter Transaktionen"),
+        ("without initial connection time", "ohne initiale Verbindungszeit"),
+    ):
+        text = text.replace(english, german)
+    refusal = refusal_of(written(tmp_path, text))
+    assert refusal.endswith("pgbench's report in another language: run it with LC_MESSAGES=C")
+
+
+def test_latte_s_log_is_named(tmp_path: Path) -> None:
+    refusal = refusal_of(written(tmp_path, "LOG ═══════\n    Time  Cycles\n   1.000    100\n"))
+    assert refusal.endswith("that is latte's text: give the JSON report that latte run saves")
+
+
+def test_a_table_without_its_header_is_told_what_is_missing(tmp_path: Path) -> None:
+    refusal = refusal_of(written(tmp_path, "1,700,830\n2,1300,1190\n"))
+    assert "row 1 has numbers alone: the line of columns above it is missing" in refusal
 
 
 def test_unknown_columns_are_those_of_tables_alone(tmp_path: Path) -> None:
