@@ -340,10 +340,10 @@ def compute_extent(
     """
     steps = list(step_clients)
     count = len(steps)
-    clients = sum(number for number, _ in steps)
+    clients = math.fsum(number for number, _ in steps)
     seconds = math.fsum(number * each for number, each in steps) + loading_client_s
     calls = 15 + 2 * count + clients + polls
-    refused = sum(count_refused_calls(number) for number, _ in steps)  # each is a transition
+    refused = math.fsum(count_refused_calls(number) for number, _ in steps)  # each is a transition
     return Extent(
         target_s=target_s,
         client_gib_s=seconds * CLIENT_GIB,

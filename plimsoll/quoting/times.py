@@ -134,10 +134,10 @@ def estimate_phases(
         name="phases",
         expected_s=beside_s
         + fsum(estimate_pass_s(request, one) for one in each)
-        + sum(one.expected_s for one in searches),
+        + fsum(one.expected_s for one in searches),
         most_s=beside_s
-        + sum(one.asked.longest_s for one in each)
-        + sum(one.most_s for one in searches),
+        + fsum(one.asked.longest_s for one in each)
+        + fsum(one.most_s for one in searches),
         assumption="; ".join([*([completed] if each else []), *searched]),
     )
 
