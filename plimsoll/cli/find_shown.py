@@ -278,7 +278,7 @@ class Terminal:
             write_result(self._folder, result, seconds)
         except OSError:
             if result.capacity is not None:
-                self.say(f"{result.capacity.verdict}: {result.capacity.summary}")
+                self.say(result.capacity.sentence)
             raise
 
 

@@ -100,8 +100,7 @@ def _cases(capacity: Capacity, expectations: Sequence[Expectation]) -> list[Case
     answered = has_answer(capacity)
     cases = list(map(_case, expectations))
     if not answered or not cases:
-        because = f"{capacity.verdict}: {capacity.summary}"
-        cases.insert(0, Case("the verdict", "met" if answered else "no answer", because))
+        cases.insert(0, Case("the verdict", "met" if answered else "no answer", capacity.sentence))
     return cases
 
 

@@ -11,7 +11,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from typing import Literal, get_args
+from typing import Literal
 
 from plimsoll.errors import UsageError
 from plimsoll.model.aws.instances import cpu_credits, instance_limits, instance_size
@@ -30,7 +30,6 @@ from plimsoll.sizing.queueing import Guess
 from plimsoll.sizing.rank import Sizer
 
 OTHER_CLOUD = 2.0  # assumed ratio of the speeds of a vCPU of another cloud and one of the run's
-CLOUDS: tuple[Cloud, ...] = get_args(Cloud)
 # Volumes that the machines of the table take. Hyperdisk Balanced is left out: no machine of the
 # table is known to take it; Hyperdisk Extreme needs 60 vCPUs and more.
 OFFERED: Mapping[Cloud, tuple[str, ...]] = {

@@ -140,7 +140,7 @@ def _check_verdict(result: RunResult) -> Finding:
     capacity = result.capacity
     holds = capacity is not None and capacity.verdict in ANSWERS
     if capacity is not None:
-        seen = f"{capacity.verdict}: {capacity.summary}"
+        seen = capacity.sentence
     else:
         seen = f"{result.state}: {result.failure.cause if result.failure else 'no verdict'}"
     return Finding(what="the verdict is an answer", holds=holds, seen=seen)

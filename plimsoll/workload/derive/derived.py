@@ -153,11 +153,6 @@ def derive(
     )
 
 
-def _heaviest_first(one: Taken) -> tuple[float, int]:
-    """Sort statements by their time in the server, then by their calls."""
-    return -one.digest.time_s, -one.digest.calls
-
-
 def _filter_sendable(taken: Sequence[Taken], found: Sorted, maker: Maker) -> Iterator[Taken]:
     """Yield the statements that can be sent, and record the others."""
     for one in taken:
