@@ -127,7 +127,7 @@ class FindPage:
     def answer(self, request: HttpRequest, path: str) -> Answer:
         """Answer a request: the list with the one search, the search, and its end."""
         if path == "/runs" and request.method == "GET":
-            return _json_answer(Runs(runs=tuple(self._listed()), next_cursor=None))
+            return _json_answer(Runs(runs=tuple(self._list_runs()), next_cursor=None))
         if path == f"/runs/{SEARCH}" and request.method == "DELETE":
             self._stopping = self._result is None
             self.stop("it was stopped from its page")
@@ -147,12 +147,12 @@ class FindPage:
         """
         pace = Pace(ended, LOOK_S)
         if request.args.get("run_id") is None:
-            return stream_list(lambda _: self._listed(), pace)
+            return stream_list(lambda _: self._list_runs(), pace)
         last = request.headers.get("Last-Event-ID") or request.args.get("after")
         seconds = SecondsReader(self._told)
         return stream_run(self.live, Cursor.parse(last), pace, seconds=seconds)
 
-    def _listed(self) -> list[RunSummary]:
+    def _list_runs(self) -> list[RunSummary]:
         return [summarize_record(self._record())]
 
     def _record(self) -> RunRecord:
@@ -190,7 +190,7 @@ class FindProgress(Lines):
 
     def _planned(self, plan: StepPlan) -> None:
         self.say(announce_plan(plan))
-        self.status(f"{describe_plan(plan)}{self._left(plan)}")
+        self.status(f"{describe_plan(plan)}{self._describe_time_left(plan)}")
 
     def _finished(self, step: StepResult) -> None:
         statistic = self._request.limits.statistic
@@ -212,9 +212,9 @@ class FindProgress(Lines):
                 limit = limits.get(part.operation)
                 of_limit = f" of {words.latency(limit)}" if limit else ""
                 parts.append(f"{part.operation} p99 {words.latency(part.p99_us)}{of_limit}")
-        self.status(" · ".join(parts) + self._left(plan))
+        self.status(" · ".join(parts) + self._describe_time_left(plan))
 
-    def _left(self, plan: StepPlan) -> str:
+    def _describe_time_left(self, plan: StepPlan) -> str:
         if plan.index == WARMING_STEP:
             return f" · about {self._steps} steps to come"
         each = self._request.load.warmup_s + self._request.load.duration_s + JUDGING_S

@@ -421,7 +421,7 @@ def _read_cloud_options(
         raise UsageError("--rate and --cloud-prices: belong to --clouds")
     prices = read_cloud_prices()
     if prices_file is not None:
-        prices = prices.preceded_by(read_model(prices_file, CloudPrices))
+        prices = prices.prepend(read_model(prices_file, CloudPrices))
     return prices, dict(parse_rate(text) for text in rate_texts)
 
 

@@ -194,7 +194,7 @@ def download(url: str) -> bytes:
     if not (here or url.startswith("https://")):
         raise PlimsollError("the service gave a link that is not https: it is not opened")
     try:
-        opener = build_opener(ProxyHandler({}) if here else _trusting())
+        opener = build_opener(ProxyHandler({}) if here else _make_tls_handler())
         with opener.open(Fetch(url), timeout=READ_TIMEOUT_S) as response:  # noqa: S310 - see above
             body: bytes = response.read(MAX_BYTES + 1)
     except (OSError, HTTPException) as error:
@@ -204,7 +204,7 @@ def download(url: str) -> bytes:
     return body
 
 
-def _trusting() -> HTTPSHandler:
+def _make_tls_handler() -> HTTPSHandler:
     """Return what connects by TLS, and trusts whom the calls of the service trust."""
     return HTTPSHandler(context=ssl.create_default_context(cafile=find_authorities()))
 

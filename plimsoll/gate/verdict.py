@@ -60,7 +60,7 @@ def compare_states(before: State, after: State) -> GateResult:
     block = before.setting.operations
     told = [key for key in keys if _is_told(old[key]) and _is_told(new.get(key, ()))]
     p_values = {
-        key: p_value(_known(old[key]), _known(new[key]), block)
+        key: p_value(_drop_missing(old[key]), _drop_missing(new[key]), block)
         for key in told
         if key[1] not in WEAK
     }
@@ -78,8 +78,8 @@ def compare_states(before: State, after: State) -> GateResult:
         if key in p_values:
             more = (means[1] or 0.0) > (means[0] or 0.0)
             least = detectable_difference(
-                _known(old[key]),
-                _known(new[key]),
+                _drop_missing(old[key]),
+                _drop_missing(new[key]),
                 block,
                 most=FALSE_ALARMS_MAX / len(p_values),
             )
@@ -121,12 +121,12 @@ def _is_told(values: Sequence[float | None]) -> bool:
     return bool(values) and None not in values
 
 
-def _known(values: Sequence[float | None]) -> list[float]:
+def _drop_missing(values: Sequence[float | None]) -> list[float]:
     return [value for value in values if value is not None]
 
 
 def _mean(values: Sequence[float | None]) -> float | None:
-    return fmean(_known(values)) if _is_told(values) else None
+    return fmean(_drop_missing(values)) if _is_told(values) else None
 
 
 def _decide(changes: Sequence[Change], tested: int) -> Verdict:

@@ -74,7 +74,7 @@ def look(
                 if own:
                     raise
                 continue  # the note is of another workload's dataset
-            if datasets.noted_name(compiled) == name:
+            if datasets.find_noted_name(compiled) == name:
                 return Found(server, compiled, values, note, has_place)
     compiled = workload.compile(records, given, target.protocol)
     return Found(server, compiled, dict(given), None, has_place)

@@ -129,9 +129,9 @@ class _Function:
             raise RunNotFoundError(f"there is no run {run_id!r}")
         after = Cursor.parse(last or request.args.get("after"))
         reading = RunReading(settings, run_id)
-        return self._followed(reading, after, points, Pace(ended, LOOK_S))
+        return self._stream_run(reading, after, points, Pace(ended, LOOK_S))
 
-    def _followed(
+    def _stream_run(
         self, reading: RunReading, after: Cursor, points: int, pace: Pace
     ) -> Iterator[bytes]:
         with self._seconds.reading(reading.run_id) as seconds:

@@ -163,10 +163,10 @@ class MySqlStatements(MySqlTables):
 
     def look(self) -> Look:
         """Read all statement statistics of the target's database, without our own queries."""
-        counted = self._counted(_DIGESTS, "")
+        counted = self._read_counts(_DIGESTS, "")
         # if one look lacked them, the next would count all their calls as new
         if self._has_instances:
-            counted |= self._counted(_INSTANCES, _PREPARED)
+            counted |= self._read_counts(_INSTANCES, _PREPARED)
         ((unknown,),) = execute(self._connection, _UNKNOWN)
         status = self._status()
         executed = 0 if self._counts_prepared else status.get("Com_stmt_execute", 0)
@@ -184,7 +184,7 @@ class MySqlStatements(MySqlTables):
         )
         return {str(name): int(value) for name, value in rows if str(value).isdigit()}
 
-    def _counted(self, sql: str, mark: str) -> dict[str, Counted]:
+    def _read_counts(self, sql: str, mark: str) -> dict[str, Counted]:
         found: dict[str, Counted] = {}
         while True:
             rows = execute(self._connection, sql, (self._database, len(found)))

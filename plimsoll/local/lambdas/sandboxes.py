@@ -100,7 +100,7 @@ class SandboxPool:
         for _ in range(count - have):
             self._spawn(function)
 
-    def running(self) -> list[tuple[str, str, int]]:
+    def list_running(self) -> list[tuple[str, str, int]]:
         """List (function, request id, process id) of running invocations."""
         with self._lock:
             return [
@@ -193,7 +193,7 @@ class SandboxPool:
                 self._sandboxes[sandbox.id] = sandbox
             ordered = self._nursery.order(order)
         if not ordered:
-            self._ended(sandbox.id, describe_exit(-9))
+            self._note_end(sandbox.id, describe_exit(-9))
         return sandbox
 
     def _time_out(self, sandbox: Sandbox, invocation: Invocation, limit_s: float) -> None:
@@ -212,15 +212,15 @@ class SandboxPool:
                     sandbox.forked.set()
         else:
             why = message.get("why") or describe_exit(message["status"])
-            self._ended(message["exited"], why)
+            self._note_end(message["exited"], why)
 
     def _end_all(self, reason: str) -> None:
         with self._lock:
             sandboxes = list(self._sandboxes)
         for sandbox in sandboxes:
-            self._ended(sandbox, reason)
+            self._note_end(sandbox, reason)
 
-    def _ended(self, sandbox_id: str, reason: str) -> None:
+    def _note_end(self, sandbox_id: str, reason: str) -> None:
         with self._lock:
             sandbox = self._sandboxes.pop(sandbox_id, None)
             if sandbox is None:  # it was killed at its time-out

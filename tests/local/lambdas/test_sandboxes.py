@@ -153,7 +153,7 @@ def test_an_invocation_past_its_time_is_killed_and_says_so(pool: SandboxPool, lo
     for pid in pids:
         with suppress(psutil.NoSuchProcess):  # before it could be looked at
             psutil.Process(int(pid)).wait(LONG_S)
-    assert "slow" not in {name for name, _, _ in pool.running()}
+    assert "slow" not in {name for name, _, _ in pool.list_running()}
 
 
 @pytest.mark.parametrize(
@@ -193,7 +193,7 @@ def test_sandboxes_die_with_whoever_started_them(tmp_path: Path) -> None:
         function = FunctionSpec("f", "arn", Path({str(PROBE)!r}), "handler.handler", 600, 128)
         pool.invoke(function, b"{{}}")
         threading.Thread(target=pool.invoke, args=(function, b'{{"sleep_s": 600}}')).start()
-        while not (pids := [pid for _, _, pid in pool.running() if pid]):
+        while not (pids := [pid for _, _, pid in pool.list_running() if pid]):
             time.sleep(0.01)
         print(pids[0], flush=True)
         time.sleep(600)
@@ -211,7 +211,7 @@ def test_sandboxes_die_with_whoever_started_them(tmp_path: Path) -> None:
 def running_pid(pool: SandboxPool, function: str) -> int:
     """Wait until a function runs, which it does until it is ended; gives its process."""
     while True:
-        for name, _, pid in pool.running():
+        for name, _, pid in pool.list_running():
             if name == function and pid:
                 return pid
         time.sleep(0.01)
