@@ -19,7 +19,7 @@ _GZIP = b"\x1f\x8b"
 
 @contextmanager
 def allow_long_fields(most: int) -> Iterator[None]:
-    """Let `csv` read fields of up to so many characters, within a `with` or a function that it decorates.
+    """Let `csv` read fields of up to so many characters, in a `with` or a decorated function.
 
     The limit is the whole process's: left behind, it would hold for every other table too.
     """
