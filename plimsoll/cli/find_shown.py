@@ -26,7 +26,7 @@ from plimsoll.load_line.clients import INTERRUPTED, end_on_signals
 from plimsoll.load_line.options import PrepareOptions
 from plimsoll.load_line.outcome import record_search, write_result
 from plimsoll.load_line.search_loop import JUDGING_S, Finder, Shows
-from plimsoll.local.rest_api import Answer, build_refusal
+from plimsoll.local.rest_api import HttpAnswer, build_refusal
 from plimsoll.model.base import Model
 from plimsoll.model.engine.answered import SecondReport
 from plimsoll.model.engine.asked import EngineTarget
@@ -124,7 +124,7 @@ class FindPage:
         )
         return show_live(look, after)
 
-    def answer(self, request: HttpRequest, path: str) -> Answer:
+    def answer(self, request: HttpRequest, path: str) -> HttpAnswer:
         """Answer a request: the list with the one search, the search, and its end."""
         if path == "/runs" and request.method == "GET":
             return _json_answer(Runs(runs=tuple(self._list_runs()), next_cursor=None))
@@ -168,9 +168,9 @@ class FindPage:
         return record_search(self._request, self._began).model_copy(update=now)
 
 
-def _json_answer(model: Model, status: int = 200) -> Answer:
+def _json_answer(model: Model, status: int = 200) -> HttpAnswer:
     headers = (("Content-Type", "application/json"), ("Cache-Control", "no-store"))
-    return Answer(status, headers, model.model_dump_json().encode())
+    return HttpAnswer(status, headers, model.model_dump_json().encode())
 
 
 # Progress: a line for each step, and a status line below.

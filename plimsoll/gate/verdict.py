@@ -7,7 +7,7 @@ from plimsoll import words
 from plimsoll.capacity.statistics.counts import detectable_difference, p_value, select_changed
 from plimsoll.errors import UsageError
 from plimsoll.model.gate import MIX, TURNS_MIN, WEAK, Change, Count, GateResult, State, Verdict
-from plimsoll.report.summaries import Case, Summary, Told
+from plimsoll.report.summaries import Case, CaseOutcome, Summary
 
 # Chance that a comparison of two equal states, over all its counts, finds a difference
 FALSE_ALARMS_MAX = 0.005
@@ -288,7 +288,7 @@ def summarize(result: GateResult, name: str) -> Summary:
 def _judge(result: GateResult, operation: str) -> Case:
     of_it = [one for one in result.changes if one.operation == operation]
     more = any(one.outcome == "more" for one in of_it)
-    told: Told = "not met" if more else "met"
+    told: CaseOutcome = "not met" if more else "met"
     prefix = f"{operation}: "
     found = (line for line in result.sentences if line.startswith(prefix))
     because = next(found, f"{prefix}no count changed").removeprefix(prefix)

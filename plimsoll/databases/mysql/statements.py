@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 
 from plimsoll.databases.connecting import use_connection
 from plimsoll.databases.counted_statements import PATIENCE_S, TEXT_MOST, Counted, Look
-from plimsoll.databases.mysql.history import NOT_KEPT, choose_history, read_history
+from plimsoll.databases.mysql.history import NOT_KEPT, choose_history, read_thread_history
 from plimsoll.databases.mysql.session import (
     ELSEWHERE,
     Connection,
@@ -173,7 +173,7 @@ class MySqlStatements(MySqlTables):
         missed = status.get("Innodb_buffer_pool_reads")
         history = None
         if self._history is not None:
-            history = read_history(self._connection, self._history, self._database)
+            history = read_thread_history(self._connection, self._history, self._database)
         return Look(time.time(), counted, int(unknown) + executed, missed, history)
 
     def _status(self) -> dict[str, int]:

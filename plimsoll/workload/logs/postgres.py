@@ -10,8 +10,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 
-from plimsoll.workload.logs.facts import LogFacts
-from plimsoll.workload.logs.fold import SESSIONS_MOST, Event, Fold
+from plimsoll.workload.logs.fold import SESSIONS_MOST, Event, Fold, LogFacts
 from plimsoll.workload.logs.lines import Lines, allow_long_fields
 from plimsoll.workload.logs.mysql import parse_time
 from plimsoll.workload.logs.texts import STATEMENT_MOST
