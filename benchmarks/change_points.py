@@ -1,4 +1,4 @@
-"""False alarms and delays of a check's messages: the table of docs/checks.md.
+"""False alarms and delays of a check's messages: the table of docs/evidence/checks.md.
 
     .venv/bin/python -m benchmarks.change_points --histories 70    # about six minutes on two cores
     .venv/bin/python -m benchmarks.change_points --histories 4 --print
@@ -6,7 +6,7 @@
 Synthetic histories with a known drop or none, each judged run by run as `judge-check` does, with
 what was announced remembered: an alarm is a message, as an operator sees it. Nothing is timed. The
 seeds are not those by which the laws were chosen. The table replaces what stands between the marks
-in docs/checks.md, so that no figure there was typed.
+in docs/evidence/checks.md, so that no figure there was typed.
 """
 
 import argparse
@@ -26,7 +26,7 @@ from plimsoll.model.request.check import Check
 from plimsoll.model.run.check_history import Announced, HistoryPoint
 from tests.unit.checks.histories import check, history
 
-PAGE = Path(__file__).parent.parent / "docs" / "checks.md"
+PAGE = Path(__file__).parent.parent / "docs" / "evidence" / "checks.md"
 RUNS = 100  # of a history without a drop
 CHANGE = 50  # the first run after a drop
 RUNS_AFTER = 30  # of a history with a drop

@@ -80,8 +80,9 @@ search: {strategy: ramp}
 limits: {limits_us: {read: 20000, update: 50000}}
 ```
 
-Check each with `plimsoll validate FILE`, which creates nothing. Work of your own is a file in the
-same folder: `workload: {file: shop.yaml, records: 100000}` ([workloads.md](workloads.md)).
+Check each with `plimsoll validate FILE`, which creates nothing. A workload of your own is a file in
+the same folder: `workload: {file: shop.yaml, records: 100000}`
+([workload-files.md](workload-files.md)).
 
 ## Several runs in a file
 

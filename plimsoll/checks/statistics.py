@@ -4,8 +4,8 @@ Candidates are found by the first step of Apache Otava, Hunter's method (Fleming
 https://doi.org/10.1145/3578244.3583719): windows of the series are split where the energy statistic
 is largest (Matteson and James, https://doi.org/10.48550/arXiv.1306.4933), as long as Student's
 t-test finds both sides different. Then the weakest splits are removed until each remaining one is
-significant (`detect_step`) and large enough. docs/checks.md has the results on synthetic histories,
-and how fast changes are found.
+significant (`detect_step`) and large enough. docs/evidence/checks.md has the results on synthetic
+histories, and how fast changes are found.
 """
 
 from collections.abc import Sequence

@@ -73,7 +73,7 @@ def command(
 
     SOURCE is rds://INSTANCE, whose minutes CloudWatch keeps; rds: for all instances of the account;
     or mysql://USER@HOST/DATABASE or similar, whose counters are read each second (then --class is
-    needed). Nothing is changed. docs/sizing.md says how it is decided.
+    needed). Nothing is changed. docs/advise.md says how it is decided.
 
     Exit code 1: nothing is expected to carry the load, or an instance is at risk. 4: what is
     expected to carry it may not.

@@ -21,7 +21,7 @@ from plimsoll.errors import PlimsollError
     multiple=True,
     metavar="CLASS",
     help="Include only these instance classes, such as db.m6i.large; repeatable. cdk.json has room"
-    " for 2,000 characters.",
+    " for 90,000 characters.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the JSON on one line.")
 def command(region: str, *, cloud: str | None, names: tuple[str, ...], as_json: bool) -> None:

@@ -30,7 +30,7 @@ stack_option = click.option(
 
 @click.group("team")
 def command() -> None:
-    """Add teams to a deployment in AWS, list or remove them (docs/deploying.md).
+    """Add teams to a deployment in AWS, list or remove them (docs/configuration.md).
 
     The caller needs permissions on the deployment's table.
     """

@@ -1,13 +1,14 @@
-"""The commands of docs/deploying.md: which of them are followed on an emulator, and which are not.
+"""The commands of the pages on deploying: which are followed on an emulator, and which are not.
 
-`tests/second_opinion/test_journey.py` runs those that are followed as they stand on the page.
+`tests/second_opinion/test_journey.py` runs those that are followed as they stand on the pages.
 """
 
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-PAGE = Path(__file__).parents[2] / "docs/deploying.md"
+DOCS = Path(__file__).parents[2] / "docs"
+PAGES = (DOCS / "deploying.md", DOCS / "configuration.md")
 _FENCED = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _QUOTED = re.compile(r"`((?:npx|make|aws|plimsoll|\.venv/bin/\w+|python3?) [^`]+)`")
 
@@ -47,8 +48,9 @@ NOT_FOLLOWED: Mapping[str, str] = {
 
 
 def read_commands() -> list[str]:
-    """List the page's commands in order, each once, without comments."""
-    return list(dict.fromkeys(_find_commands(PAGE.read_text())))
+    """List the pages' commands in order, each once, without comments."""
+    text = "\n".join(page.read_text() for page in PAGES)
+    return list(dict.fromkeys(_find_commands(text)))
 
 
 def _find_commands(text: str) -> Iterator[str]:

@@ -2,8 +2,10 @@
 
 Python imports a module of this name when it starts, if its folder is on PYTHONPATH. That also
 reaches processes that get no other variable, such as the functions of the twin. These are forked,
-and killed at their end, so a forked process writes down every second what it has run. Others write
-at their end; they have no thread for it, since some of them fork and rely on having one alone.
+and killed at their end, so a forked process writes down after a second what it has run, and again
+each time that as long as that has gone by: dozens of them wait for work, and each writing takes the
+processor. Others write at their end; they have no thread for it, since some of them fork and rely
+on having one alone.
 """
 
 import atexit
@@ -16,7 +18,7 @@ import coverage
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / ".cache/coverage-data/lines"
-SAVED_EVERY_S = 1.0
+SAVED_AFTER_S = 1.0
 # of processes that run nothing of Plimsoll, or that have imported it before a fork
 _EXPECTED = ["no-data-collected", "module-not-imported", "module-not-measured", "already-imported"]
 _exit = os._exit
@@ -40,10 +42,12 @@ class Measurement:
         self._coverage.set_option("run:disable_warnings", _EXPECTED)
         self._coverage.start()
 
-    def _save_each_second(self) -> None:
-        while not self._ended.wait(SAVED_EVERY_S):
+    def _save_now_and_then(self) -> None:
+        pause_s = SAVED_AFTER_S
+        while not self._ended.wait(pause_s):
             with self._lock:
                 self._coverage.save()
+            pause_s *= 2
 
     def end(self) -> None:
         """Write the rest."""
@@ -58,7 +62,7 @@ class Measurement:
         self._lock = threading.Lock()
         self._ended = threading.Event()
         self._begin()
-        threading.Thread(target=self._save_each_second, daemon=True).start()
+        threading.Thread(target=self._save_now_and_then, daemon=True).start()
 
 
 def exit_at_once(status: int) -> NoReturn:

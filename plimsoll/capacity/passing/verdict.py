@@ -170,7 +170,9 @@ def decide_verdict(
         disputed = _conclude_inconsistent(slowed[-1])
     if disputed is not None and disputed.verdict == "DISTURBED":
         limited = baseline is None or baseline.point.consistent
-        return (_conclude_slowed(judged, disputed, rules) if limited else None) or disputed
+        lighter = takewhile(lambda load: not load.failed, judged)
+        passed = [load for load in lighter if load.passed or load.passed_slowed]
+        return _conclude_slowed(passed[-1], disputed, rules) if passed and limited else disputed
     if disputed is not None:
         return disputed
     decider = way.decider
@@ -187,7 +189,13 @@ def decide_verdict(
     if not way.passing:
         return _conclude_below_first(judged, way)
     conclusion = _conclude_with_figure(way, rules, axis)
-    return _conclude_noisy(conclusion, rules, axis) if conclusion.at is not None else conclusion
+    if conclusion.at is None:
+        return conclusion
+    noisy = _conclude_noisy(conclusion, rules, axis)
+    if noisy.verdict == "NOISY" and (busy := _find_disturbed(judged)) is not None:
+        # other programs come and go: what they left of the weakest repetition is a bound
+        return _conclude_slowed(conclusion.at, _conclude_inconsistent(busy), rules)
+    return noisy
 
 
 def _conclude_disputed(
@@ -212,19 +220,21 @@ def _conclude_disputed(
     return None if ended else _conclude_inconsistent(way.skipped[0])
 
 
-def _conclude_slowed(
-    judged: Sequence[Assessed], disturbed: Conclusion, rules: Rules
-) -> Conclusion | None:
-    """Return the lower bound that the loads that passed show; None if none passed.
+def _find_disturbed(judged: Sequence[Assessed]) -> Assessed | None:
+    """Return the heaviest load that was tried on a busy machine, with these tries alone."""
+    for assessed in reversed(judged):
+        disturbed = tuple(r for r in assessed.point.repetitions if r.disturbed)
+        if disturbed:
+            return replace(assessed, point=replace(assessed.point, repetitions=disturbed))
+    return None
+
+
+def _conclude_slowed(at: Assessed, disturbed: Conclusion, rules: Rules) -> Conclusion:
+    """Return the lower bound that a load which passed on a busy machine shows.
 
     Other programs only slow a step, so a calm machine sustains at least as much. Of a window that
     got slower its second half counts, since nothing shows that it was they.
     """
-    lighter = takewhile(lambda load: not load.failed, judged)
-    passed = [load for load in lighter if load.passed or load.passed_slowed]
-    if not passed:
-        return None
-    at = passed[-1]
     shown = (*at.slowed, *(at.point.counted if at.passed else ()))
     figures = combine_figures([r.figures for r in shown], rules.statistic)
     throughputs = tuple(map(_lasting_throughput, shown))

@@ -1,4 +1,4 @@
-"""The tests of a step: what each is for, on few seeds. docs/checks.md counts on many."""
+"""The tests of a step: what each is for, on few seeds. docs/evidence/checks.md counts on many."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What docs/workloads.md shows is so."""
+"""What docs/workloads.md and docs/workload-files.md show is so."""
 
 import re
 from pathlib import Path
@@ -6,11 +6,13 @@ from pathlib import Path
 from plimsoll.workload import list_builtin_names, parse_workload
 from plimsoll.workload.distributions import KINDS
 
-PAGE = (Path(__file__).parents[3] / "docs" / "workloads.md").read_text()
+DOCS = Path(__file__).parents[3] / "docs"
+BUILT_IN = (DOCS / "workloads.md").read_text()
+FORMAT = (DOCS / "workload-files.md").read_text()
 
 
 def test_the_example_is_a_sound_workload() -> None:
-    example, _ = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
+    example, _ = re.findall(r"```yaml\n(.*?)```", FORMAT, re.DOTALL)
     compiled = parse_workload(example).compile(10, {"width": 30})
     assert [operation.name for operation in compiled.engine.operations] == ["read", "rename"]
 
@@ -34,14 +36,14 @@ tables:
       number: {type: int, value: 1}
       amount: {type: int, value: 1}
 """
-    _, example = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
+    _, example = re.findall(r"```yaml\n(.*?)```", FORMAT, re.DOTALL)
     (order,) = parse_workload(tables + example).compile(10).engine.operations
     assert [step.kind for step in order.steps] == ["send", "if", "repeat"]
 
 
 def test_every_workload_and_distribution_is_named() -> None:
     families = {name.split("-oltp-")[0].split("-read-")[0] for name in list_builtin_names()}
-    assert all(f"`{name}" in PAGE for name in families)
-    table = PAGE.partition("### Distributions")[2]
+    assert all(f"`{name}" in BUILT_IN for name in families)
+    table = FORMAT.partition("## Distributions")[2]
     listed = re.findall(r"^\| `([a-z_]+)`", table, re.MULTILINE)
     assert listed == ["uniform", *[kind for kind in KINDS if kind != "uniform"]]

@@ -144,7 +144,7 @@ def names(model: type[Model]) -> Iterator[str]:
 
 
 def test_every_value_is_explained_to_those_who_deploy() -> None:
-    page = (Path(__file__).parents[4] / "docs" / "deploying.md").read_text()
+    page = (Path(__file__).parents[4] / "docs" / "configuration.md").read_text()
     found = set(names(DeploymentConfig))
     assert {"regions", "subnet_ids", "secret_arn", "magnetic_days", "archive"} <= found
     assert {name for name in found if f"`{name}" not in page and f".{name}`" not in page} == set()
