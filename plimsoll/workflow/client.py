@@ -285,7 +285,7 @@ def run_client(settings: ReachSettings, run_id: str, step: int, client: int) -> 
         files.put_model(client_path(step, client, plan.round), result)
         if beside is None:  # the sink would add background operations to the step's own
             _publish_client(result, plan)
-    # Its next turn is two windows later: nobody waits for it if that will not come.
+    # This client's next turn is two windows later; nobody waits for it if that will not come.
     return plan.relay is not None and _is_over(records_of(settings).get(run_id), step + 2)
 
 
