@@ -38,7 +38,7 @@ _NAMES: tuple[Count, ...] = (
     "log_bytes",
 )
 _LOG = "SELECT wal_records, wal_fpi FROM pg_stat_wal"
-# Its commit flushes all that came before, so that the log ends with a whole record.
+# The message's commit flushes all that came before it, so that the log ends with a whole record.
 _FLUSH = "SELECT pg_logical_emit_message(true, 'plimsoll', '')"
 _FLUSHED = "SELECT pg_wal_lsn_diff(pg_current_wal_flush_lsn(), '0/0')::bigint"
 _IMAGES = """
