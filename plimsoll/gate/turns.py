@@ -164,12 +164,12 @@ def _count_block(block: _Block, counter: WorkCounter) -> tuple[Counts, bool]:
     """
     target = block.copy.target
     quiet = counter.settle(target, longest_s=SETTLE_MAX_S)
-    readings = [counter.totals(target.database)]
+    readings = [counter.totals(target)]
     reports = []
     for part, operations in ((1, FEW), (2, block.extent.operations)):
         reports.append(block.run(operations, part=part))
         quiet &= counter.settle(target, longest_s=SETTLE_MAX_S)
-        readings.append(counter.totals(target.database))
+        readings.append(counter.totals(target))
     few, many = (_subtract(*pair) for pair in pairwise(readings))
     operations = reports[1].operations_sent - reports[0].operations_sent
     if operations <= 0:
