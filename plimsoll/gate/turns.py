@@ -19,6 +19,7 @@ from plimsoll.model.gate import MIX, Count, Counts, Setting, State, Turn
 COUNTS: tuple[Count, ...] = get_args(Count)
 SETTLE_MAX_S = 5.0  # longest wait before a block for the server's own work
 BLOCK_MAX_S = 300.0
+SEEDS_OF_PAIR = 10_000  # more than a turn has parts of blocks
 FEW = 8  # PostgreSQL plans a statement anew five times
 OnTurn = Callable[[str, int], None]  # the state's name, the number of the pair
 
@@ -28,7 +29,7 @@ class Extent:
     """How much is measured.
 
     Attributes:
-        pairs: The turns of each state; a pair has the same order of blocks.
+        pairs: The turns of each state; a pair has the same order of blocks and the same operations.
         operations: The operations of each block.
         connections: The connections of each block.
         seed: The seed of the operations and of the order of turns and blocks.
@@ -107,8 +108,11 @@ def _measure_turn(copy: Copy, counter: WorkCounter, extent: Extent, pair: int) -
     names = list(blocks)
     measured, settled = {}, True
     for place, name in enumerate(order):
-        # Seeds depend on the operation, not on its place: both states get the same operations.
-        block = _Block(copy, blocks[name], extent, 3 * names.index(name), 3 * place)
+        # Seeds depend on the operation, not on its place: both states get the same operations, and
+        # each pair others. If a state's operations draw more values than the other's, theirs are
+        # different operations, and only the scatter between pairs tells chance from change.
+        seed_offset = SEEDS_OF_PAIR * pair + 3 * names.index(name)
+        block = _Block(copy, blocks[name], extent, seed_offset, 3 * place)
         counter.checkpoint(copy.target)
         block.run(extent.operations, part=0)  # fills the caches, and writes the images of pages
         measured[name], quiet = _count_block(block, counter)
