@@ -55,6 +55,7 @@ _LOG_POSITION = "SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::big
 # Its commit flushes all that came before, so that the log ends with a whole record.
 _FLUSH = "SELECT pg_logical_emit_message(true, 'plimsoll', '')"
 _FLUSHED = "SELECT pg_wal_lsn_diff(pg_current_wal_flush_lsn(), '0/0')::bigint"
+_MAY_INSPECT = "SELECT has_function_privilege('pg_get_wal_records_info(pg_lsn, pg_lsn)', 'EXECUTE')"
 # Records of the copy's own relations, and what their transactions logged besides (commits).
 _LOG_OF_COPY = r"""
 WITH record AS (
@@ -111,9 +112,9 @@ class PostgresCounter:
         execute(self._connection, f"CREATE DATABASE {quote_name(database)}")
         self._inspects, self._inspected = False, None
         copy = self._target.model_copy(update={"database": database})
-        with suppress(PlimsollError):
-            self.execute_in(copy, ["CREATE EXTENSION pg_walinspect"])
-            self._inspects = True
+        with suppress(PlimsollError), use_connection(connect(copy)) as connection:
+            execute(connection, "CREATE EXTENSION pg_walinspect")
+            ((self._inspects,),) = execute(connection, _MAY_INSPECT)
 
     def drop_copy(self, database: str) -> None:
         """Drop a database if it exists."""
