@@ -77,6 +77,15 @@ operations:
         binds: [{integer: [0, 1000]}, {key: orders}]
 """
 _READ = '      - {sql: "SELECT paid, note FROM {orders} WHERE id = ?", binds: [{key: orders}]}\n'
+
+
+def _add_column(letters: int) -> dict[str, str]:
+    """Return SQL that adds a column, which takes a byte more than its letters, by family."""
+    text = "x" * letters
+    column = f"ALTER TABLE orders ADD COLUMN more VARCHAR(100) NOT NULL DEFAULT '{text}'"
+    return dict.fromkeys(("mariadb", "postgres"), column)
+
+
 # name: SQL by family ("" for none), what is replaced in the workload by what, parameters
 PLANTED: dict[str, tuple[dict[str, str], tuple[str, str], dict[str, int]]] = {
     "an index more": (
@@ -102,9 +111,13 @@ PLANTED: dict[str, tuple[dict[str, str], tuple[str, str], dict[str, int]]] = {
         ("SELECT paid,", "SELECT CASE WHEN id % 10 = 0 THEN (SELECT id FROM {few}) END, paid,"),
         {},
     ),
-    "a row wider by 20 %": ({}, ("", ""), {"width": 125}),
-    "a row wider by 10 %": ({}, ("", ""), {"width": 113}),
-    "a row wider by 5 %": ({}, ("", ""), {"width": 106}),
+    # Operations whose texts are longer draw other values, so that their keys are others as well.
+    "texts longer by 20 % of the row": ({}, ("", ""), {"width": 123}),
+    "texts longer by 10 % of the row": ({}, ("", ""), {"width": 111}),
+    "texts longer by 5 % of the row": ({}, ("", ""), {"width": 106}),
+    "a column more, 20 % of the row": (_add_column(23), ("", ""), {}),
+    "a column more, 10 % of the row": (_add_column(11), ("", ""), {}),
+    "a column more, 5 % of the row": (_add_column(5), ("", ""), {}),
     "nothing": ({}, ("", ""), {}),
 }
 
