@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
-from itertools import pairwise
 from random import Random
 from typing import get_args
 
@@ -166,22 +165,28 @@ def _count_block(block: _Block, counter: WorkCounter) -> tuple[Counts, bool]:
     A load of `FEW` operations is subtracted, with all that logging in, preparing and planning
     statements and reading the counters cost.
     """
-    target = block.copy.target
-    quiet = counter.settle(target, longest_s=SETTLE_MAX_S)
-    readings = [counter.totals(target)]
-    reports = []
-    for part, operations in ((1, FEW), (2, block.extent.operations)):
-        reports.append(block.run(operations, part=part))
-        quiet &= counter.settle(target, longest_s=SETTLE_MAX_S)
-        readings.append(counter.totals(target))
-    few, many = (_subtract(*pair) for pair in pairwise(readings))
-    operations = reports[1].operations_sent - reports[0].operations_sent
+    few, less, quiet_before = _count_part(block, counter, FEW, part=1)
+    many, report, quiet = _count_part(block, counter, block.extent.operations, part=2)
+    operations = report.operations_sent - less.operations_sent
     if operations <= 0:
         raise PlimsollError("a block sent no operations")
     counts: Counts = dict.fromkeys(COUNTS)
     for name in many:
         counts[name] = max(0.0, many[name] - few.get(name, 0.0)) / operations
-    return counts | _counts_of_client(reports[1]), quiet
+    return counts | _counts_of_client(report), quiet_before and quiet
+
+
+def _count_part(
+    block: _Block, counter: WorkCounter, operations: int, *, part: int
+) -> tuple[Totals, LoadReport, bool]:
+    """Send operations; return what the server counted, the load's report, whether it was quiet."""
+    target = block.copy.target
+    quiet = counter.settle(target, longest_s=SETTLE_MAX_S)
+    with counter.defer_purge():
+        before = counter.totals(target)
+        report = block.run(operations, part=part)
+        after = counter.totals(target)
+    return _subtract(before, after), report, quiet
 
 
 def _subtract(before: Totals, after: Totals) -> Totals:

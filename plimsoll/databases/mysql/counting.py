@@ -76,8 +76,8 @@ _WAKE_PURGE = (
 class MySqlCounter:
     """Reads the counters through one connection that uses no database of ours."""
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+    def __init__(self, target: EngineTarget, connection: Connection) -> None:
+        self._target, self._connection = target, connection
 
     def create_copy(self, database: str) -> None:
         """Create an empty database."""
@@ -115,12 +115,22 @@ class MySqlCounter:
         deadline = time.monotonic() + longest_s
         if (read_history_length(self._connection) or 0) > PURGED:
             with suppress(PlimsollError):  # not on MySQL, and not for every account
-                execute(self._connection, _WAKE_PURGE.format(longest_s=longest_s, left=PURGED))
+                # 0 would set no limit
+                limits = {"longest_s": max(longest_s, _POLL_S), "left": PURGED}
+                execute(self._connection, _WAKE_PURGE.format(**limits))
         while (length := read_history_length(self._connection)) is not None and length > PURGED:
             if time.monotonic() >= deadline:
                 return False
             time.sleep(_POLL_S)
         return length is not None
+
+    @contextmanager
+    def defer_purge(self) -> Iterator[None]:
+        """Hold a snapshot open, which needs all old row versions: the purge waits for its end."""
+        with use_connection(connect(self._target)) as connection:
+            execute(connection, "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+            execute(connection, "START TRANSACTION WITH CONSISTENT SNAPSHOT")
+            yield
 
     def totals(self, copy: EngineTarget) -> dict[Count, float]:
         """Read the counters."""
@@ -160,4 +170,4 @@ def open_mysql_counter(target: EngineTarget) -> Iterator[MySqlCounter]:
     """
     beside = target.model_copy(update={"database": ELSEWHERE})
     with use_connection(connect(beside)) as connection:
-        yield MySqlCounter(connection)
+        yield MySqlCounter(beside, connection)

@@ -12,7 +12,7 @@ its bytes have the images in them.
 
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 
 from plimsoll.databases.connecting import use_connection
 from plimsoll.databases.postgres.session import Connection, connect, execute, quote_name
@@ -142,6 +142,10 @@ class PostgresCounter:
         """Do nothing: autovacuum leaves the copy's tables alone."""
         del copy, longest_s
         return True
+
+    def defer_purge(self) -> AbstractContextManager[None]:
+        """Do nothing: sessions remove old versions as they meet them, which is operations' work."""
+        return nullcontext()
 
     def totals(self, copy: EngineTarget) -> dict[Count, float]:
         """Read the counters, once all sessions of the copy have left and reported theirs."""

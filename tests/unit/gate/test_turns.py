@@ -3,10 +3,11 @@
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 import pytest
 
+import plimsoll_engine
 from plimsoll.gate import turns
 from plimsoll.gate.states import Copy, StateSetup
 from plimsoll.gate.turns import Extent, measure_states
@@ -28,6 +29,9 @@ class Quiet:
     def settle(self, copy: EngineTarget, *, longest_s: float) -> bool:
         del copy, longest_s
         return True
+
+    def defer_purge(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def totals(self, copy: EngineTarget) -> dict[str, float]:
         del copy
@@ -84,7 +88,7 @@ def specs(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[LoadSpec]]:
     monkeypatch.setattr(turns, "make_copy", make_copy)
     monkeypatch.setattr(turns, "open_work_counter", open_counter)
     monkeypatch.setattr(turns, "_read_setting", read_setting)
-    monkeypatch.setattr(turns.plimsoll_engine, "run", run)
+    monkeypatch.setattr(plimsoll_engine, "run", run)
     extent = Extent(pairs=3, operations=100, connections=1, seed=7)
     measure_states(states, extent, lambda state, _pair: running.append(state))
     return asked
