@@ -138,6 +138,7 @@ def test_the_files_for_pipelines_have_a_case_for_each_operation() -> None:
         ({"statements", "commits", "rows_met"}, "N+1"),
         ({"rows_met", "rows_sent", "bytes_sent"}, "a LIMIT or a condition is missing"),
         ({"commits", "log_flushes"}, "autocommit"),
+        ({"log_bytes", "log_flushes"}, "autocommit"),
         ({"sorts"}, "no index delivers their order"),
         ({"bytes_sent"}, "wider rows are sent"),
     ],
