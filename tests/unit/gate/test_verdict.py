@@ -72,7 +72,7 @@ def test_an_operation_that_writes_more_log_is_named_with_how_much_and_why() -> N
     assert result.verdict == "more work"
     (sentence,) = result.sentences
     assert sentence.startswith("update: 2.40 times as many bytes of log (120, was 50.0 per")
-    assert sentence.endswith("an index more")
+    assert sentence.endswith("an index more, or rows that no longer fit their page")
     (change,) = (one for one in result.changes if one.count == "log_bytes" and one.after == 120.0)
     assert change.outcome == "more"
     assert change.p_value is not None
