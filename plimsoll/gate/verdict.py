@@ -183,7 +183,7 @@ def describe_change(change: Change) -> str:
 _MEANINGS: tuple[tuple[frozenset[Count], frozenset[Count], str], ...] = (
     (frozenset({"errors"}), frozenset(), "operations fail that did not fail before"),
     (
-        frozenset({"commits"}),
+        frozenset({"commits", "log_flushes"}),  # MariaDB's commits have those of statements in them
         frozenset({"rows_changed", "rows_met"}),
         "more transactions for the same work: autocommit in place of one transaction",
     ),
@@ -200,7 +200,7 @@ _MEANINGS: tuple[tuple[frozenset[Count], frozenset[Count], str], ...] = (
     (
         frozenset({"log_records"}),
         frozenset(),
-        "more changes of pages for each row: an index more",
+        "more changes of pages for each row: an index more, or rows that no longer fit their page",
     ),
     (frozenset({"log_bytes"}), frozenset(), "more bytes of log: an index more, or wider rows"),
     (

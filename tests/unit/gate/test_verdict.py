@@ -72,7 +72,7 @@ def test_an_operation_that_writes_more_log_is_named_with_how_much_and_why() -> N
     assert result.verdict == "more work"
     (sentence,) = result.sentences
     assert sentence.startswith("update: 2.40 times as many bytes of log (120, was 50.0 per")
-    assert sentence.endswith("an index more")
+    assert sentence.endswith("an index more, or rows that no longer fit their page")
     (change,) = (one for one in result.changes if one.count == "log_bytes" and one.after == 120.0)
     assert change.outcome == "more"
     assert change.p_value is not None
@@ -138,6 +138,7 @@ def test_the_files_for_pipelines_have_a_case_for_each_operation() -> None:
         ({"statements", "commits", "rows_met"}, "N+1"),
         ({"rows_met", "rows_sent", "bytes_sent"}, "a LIMIT or a condition is missing"),
         ({"commits", "log_flushes"}, "autocommit"),
+        ({"log_bytes", "log_flushes"}, "autocommit"),
         ({"sorts"}, "no index delivers their order"),
         ({"bytes_sent"}, "wider rows are sent"),
     ],
