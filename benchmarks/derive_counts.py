@@ -133,10 +133,10 @@ def count(dsn: str, send: Callable[[], int]) -> dict[str, float]:
     target = parse_dsn(dsn)
     with open_work_counter(target) as counter:
         counter.settle(target, longest_s=5)
-        before: Totals = counter.totals(target.database)
+        before: Totals = counter.totals(target)
         sent = send()
         counter.settle(target, longest_s=5)
-        after: Totals = counter.totals(target.database)
+        after: Totals = counter.totals(target)
     return {name: (after[name] - before[name]) / sent for name in COMPARED if name in after}
 
 

@@ -25,7 +25,7 @@ from plimsoll.aws import run_files
 from plimsoll.aws.run_files import REQUEST, client_path, files_of, plan_path, step_path
 from plimsoll.aws.run_records import now
 from plimsoll.databases import mysql
-from plimsoll.fleet.memory import peak_memory_mib
+from plimsoll.machine import peak_memory_mib
 from plimsoll.model.deployment.function_settings import JudgeStepSettings
 from plimsoll.model.deployment.functions import FUNCTIONS
 from plimsoll.model.engine.answered import LatencySummary, LoadReport

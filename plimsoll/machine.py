@@ -4,6 +4,8 @@
 """
 
 import os
+import resource
+import sys
 import threading
 import time
 from collections import Counter
@@ -421,3 +423,9 @@ def _read_ahead_s() -> float:
         after_s = time.monotonic()
         if after_s - before_s < _READ_AT_ONCE_S:
             return calendar_s - after_s
+
+
+def peak_memory_mib() -> float:
+    """Return the peak memory of this process, in MiB."""
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most / (2**20 if sys.platform == "darwin" else 2**10)

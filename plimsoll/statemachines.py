@@ -31,7 +31,7 @@ def list_placeholders(definition: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_PLACEHOLDER.findall(definition)))
 
 
-def substitute(definition: str, values: Mapping[str, str]) -> str:
+def fill_placeholders(definition: str, values: Mapping[str, str]) -> str:
     """Replace every `${Name}`, like CloudFormation's `DefinitionSubstitutions`.
 
     Raises:

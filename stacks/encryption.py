@@ -29,7 +29,7 @@ class EncryptionPart(Construct):
     """A key of the customer: an existing one, or one that this deployment creates.
 
     Attributes:
-        key_arn: Its ARN; "" if AWS's own keys are used.
+        key_arn: ARN of the key; "" if AWS's own keys are used.
     """
 
     def __init__(self, scope: Construct, config: DeploymentConfig) -> None:

@@ -200,7 +200,7 @@ class WatchPart(Construct):
 
         Args:
             name: The alarm's name.
-            description: Its text for people.
+            description: The alarm's text for people.
             metric: The metric.
             periods: The number of periods in which it reaches 1.
             within: The number of latest periods in which these are; None for the same.

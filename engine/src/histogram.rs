@@ -13,12 +13,12 @@ use crate::error::EngineError;
 
 pub type Histogram = hdrhistogram::Histogram<u64>;
 
-/// In bytes, unpacked: many times what any program's histogram takes.
+/// The largest unpacked histogram, in bytes: many times what any program's takes.
 const LARGEST: usize = 4 << 20;
-/// What a compressed histogram begins with, and the length of what goes before its packed bytes.
+/// The first bytes of a compressed histogram, and the length of its header.
 const COMPRESSED: [u8; 4] = 0x1c84_9314_u32.to_be_bytes();
 const COMPRESSED_HEADER: usize = 8;
-/// The length of what goes before a histogram's counts, and where in it their length stands.
+/// The length of an uncompressed histogram's header, and where in it the length of the counts is.
 const HEADER: usize = 40;
 const LENGTH_AT: std::ops::Range<usize> = 4..8;
 
@@ -34,7 +34,7 @@ pub fn record_ns(histogram: &mut Histogram, ns: u64) {
     histogram.saturating_record(((ns + 500) / 1_000).min(HIGHEST_US));
 }
 
-/// Latencies in microseconds; null where nothing was measured.
+/// Latencies in microseconds; null if nothing was measured.
 #[derive(Debug, Default, PartialEq, Serialize)]
 pub struct Summary {
     pub mean: Option<f64>,

@@ -139,7 +139,7 @@ fn merge_histograms(py: Python<'_>, histograms: Vec<String>) -> PyResult<String>
     Ok(histogram::encode(&merged))
 }
 
-/// What the clients of a step measured, added up; see the stub.
+/// The sums of what a step's clients measured; see the stub.
 #[pyclass(module = "plimsoll_engine")]
 #[derive(Default)]
 struct Fold(fold::Fold);
@@ -161,7 +161,7 @@ impl Fold {
         json(py, &self.0.operations())
     }
 
-    /// The same of each node of a cluster, by its address.
+    /// The same for each node of a cluster, by its address.
     fn nodes(&self, py: Python<'_>) -> PyResult<String> {
         json(py, &self.0.nodes())
     }
@@ -184,7 +184,7 @@ fn histogram_summary(py: Python<'_>, text: &str) -> PyResult<String> {
     json(py, &histogram::Summary::of(&histogram))
 }
 
-/// How many values of a histogram are at most as large as each bound.
+/// For each bound, the number of a histogram's values that are at most as large.
 #[pyfunction]
 fn histogram_counts(py: Python<'_>, text: &str, bounds_us: Vec<u64>) -> PyResult<Vec<u64>> {
     let histogram = histogram::decode(text).map_err(|failure| raise(py, &failure))?;

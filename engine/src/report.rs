@@ -1,4 +1,4 @@
-//! What the engine answers: the Rust half of `plimsoll/model/engine/answered.py`.
+//! The engine's answers: the Rust half of `plimsoll/model/engine/answered.py`.
 
 use std::collections::BTreeMap;
 

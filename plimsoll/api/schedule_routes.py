@@ -89,7 +89,7 @@ def get_schedule(name: CheckName) -> ScheduledCheck:
 )
 def get_history(name: CheckName) -> History:
     """Show the history of a check of the caller's team."""
-    return schedules.read_history(read_settings(router), read_caller(router).team, name)
+    return schedules.read_check_history(read_settings(router), read_caller(router).team, name)
 
 
 @router.delete(

@@ -18,7 +18,12 @@ from plimsoll.quoting.prices import override_prices
 from plimsoll.sizing.from_run import Measured
 from plimsoll.sizing.rank import Wish
 from plimsoll.sizing.size import size
-from plimsoll.workflow.past import extract_measured, judged_limits_us, list_operations, volume_gib
+from plimsoll.workflow.past import (
+    extract_measured,
+    judged_limits_us,
+    list_run_operations,
+    volume_gib,
+)
 
 router = APIGatewayRouter()
 MOST_US = 1e9  # higher than any latency that is measured
@@ -93,7 +98,7 @@ def _parse_limits_us(given: str | None, result: RunResult) -> dict[str, float]:
     Raises:
         UsageError: A limit is invalid, or an operation has none.
     """
-    path, operations = ("limits_us",), list_operations(result)
+    path, operations = ("limits_us",), list_run_operations(result)
     found = judged_limits_us(result) if given is None else {}
     for part in given.split(",") if given else ():
         name, _, value = part.partition("=")

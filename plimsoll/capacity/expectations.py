@@ -26,8 +26,7 @@ def judge_capacity(rule: CapacityRule, capacity: Capacity) -> Expectation:
     """Compare the figure of a capacity with the expected minimum."""
     figure, bound = capacity.max_sustainable_throughput_ops_per_second, capacity.bound
     if figure is None or bound is None:
-        why = f"{capacity.verdict}: {capacity.summary}"
-        return Expectation(rule=rule.text, answer="no answer", because=why)
+        return Expectation(rule=rule.text, answer="no answer", because=capacity.sentence)
     least = rule.least_ops_per_second
     answer: Answer = "no answer"
     if bound != "<" and figure >= least:

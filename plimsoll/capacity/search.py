@@ -26,7 +26,7 @@ from plimsoll.capacity.confirm.next_loads import (
     Wish,
     axis_of,
     longest_factor,
-    make_step,
+    make_next_step,
 )
 from plimsoll.capacity.confirm.soak import count_soak_windows
 from plimsoll.capacity.confirm.toggled import count_remaining_steps, plan_toggle_step
@@ -165,7 +165,9 @@ def plan_next_step(
         return Done(why=f"all {search.probes_max} steps that search.probes_max allows are used")
     valid, closing = split_closing_steps(finished)
     if not valid:
-        return make_step(search, finished, Wish(ladder.first, "baseline", "the lightest load"), [])
+        return make_next_step(
+            search, finished, Wish(ladder.first, "baseline", "the lightest load"), []
+        )
     assessment = assess_steps(valid, rules, ladder.axis)
     judged = assessment.judged
     budget = search.probes_max - count_soak_windows(rules) - (toggle.steps if toggle else 0)
@@ -191,7 +193,7 @@ def plan_next_step(
         lighter = [step for step in valid if getattr(step, ladder.axis) <= wish.load]
         needed = min(count_windows_needed(step, rules.statistic) for step in lighter or valid)
         wish = replace(wish, window_factor=max(wish.window_factor, needed))
-    return make_step(search, finished, wish, judged)
+    return make_next_step(search, finished, wish, judged)
 
 
 def _plan_load(

@@ -140,7 +140,7 @@ def settle_and_judge(settings: JudgeCheckSettings, run_id: str) -> dict[str, obj
         The number of messages sent.
     """
     store = CheckStore(settings.service_table)
-    started = store.started_by(run_id)
+    started = store.find_starter(run_id)
     if started is None:
         return {"messages": 0}
     team, name = started.team, started.name

@@ -105,7 +105,7 @@ def delete_check(settings: CheckSettings, team: str, name: str) -> None:
         raise CheckNotFoundError(f"team {team} has no schedule {name!r}")
 
 
-def read_history(settings: ServiceSettings, team: str, name: str) -> History:
+def read_check_history(settings: ServiceSettings, team: str, name: str) -> History:
     """Read a check's history with its latest judgement.
 
     Raises:

@@ -131,7 +131,7 @@ def _read_capacity(result: RunResult) -> Figure:
             value=None,
             at_least=value if capacity.bound == ">=" else None,
             below=value if capacity.bound == "<" else None,
-            why_none=f"{capacity.verdict}: {capacity.summary}",
+            why_none=capacity.sentence,
         )
     interval = capacity.interval
     return Figure(

@@ -135,7 +135,7 @@ class CheckStore:
             Item={**_run_key(run_id), "started": {"S": started.model_dump_json()}},
         )
 
-    def started_by(self, run_id: str) -> Started | None:
+    def find_starter(self, run_id: str) -> Started | None:
         """Return the check that started a run; None if none did."""
         item = self._find(_run_key(run_id))
         return None if item is None else Started.model_validate_json(item["started"]["S"])

@@ -137,11 +137,11 @@ def _see_instance(
     from plimsoll.model.request.quantities import parse_duration_s
     from plimsoll.model.request.rds_target import RdsTarget
     from plimsoll.sizing.advise import Seen
-    from plimsoll.sizing.production_on_rds import read_history
+    from plimsoll.sizing.production_on_rds import read_instance_history
 
     assert isinstance(target, RdsTarget)  # noqa: S101 - the caller has looked
     for_s = parse_duration_s(for_text or RDS_FOR, "--for")
-    history = read_history(instance, for_s, datetime.now(UTC))
+    history = read_instance_history(instance, for_s, datetime.now(UTC))
     return Seen(instance, "cloudwatch", target, True, history, notes)
 
 

@@ -131,7 +131,7 @@ def _test_aws(
     place = OnAws(folder, region=region, profile=profile)
     place.require_free()
     require_orderable(checked.request)
-    announce_plan(place.creates(), allowance, budget_usd)
+    announce_cost(place.creates(), allowance, budget_usd)
     if not yes:
         _ask_confirmation()
     return _run_and_compare(
@@ -260,7 +260,7 @@ class CanaryProgress(RunProgress):
             self.say(f"waiting: {text}")
 
 
-def announce_plan(creates: Sequence[str], allowance: Allowance, budget_usd: float) -> None:
+def announce_cost(creates: Sequence[str], allowance: Allowance, budget_usd: float) -> None:
     """Announce on standard error what will be created, and its cost by our price list."""
     lines = [
         *creates,

@@ -21,7 +21,7 @@ _CODES = {"met": MET, "not met": FAILURE, "failed": FAILURE, "no answer": NO_ANS
 
 def exit_code_of_runs(summaries: Iterable[Summary]) -> int:
     """Return the code of several runs: a failure takes precedence over a missing answer."""
-    codes = {_CODES[summary.told] for summary in summaries}
+    codes = {_CODES[summary.outcome] for summary in summaries}
     return FAILURE if FAILURE in codes else max(codes, default=MET)
 
 

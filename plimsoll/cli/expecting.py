@@ -144,7 +144,7 @@ class Expecting:
                 write_whole(path, written(summaries))
         for summary in summaries:
             for case in summary.cases:
-                if case.told == "not met":
+                if case.outcome == "not met":
                     line = f"plimsoll: {summary.name}: {case.name} is not met: {case.because}"
                     folded = fold_line(words.escape_controls(line), 2, terminal_width(err=True))
                     click.echo(folded, err=True)

@@ -26,7 +26,7 @@ from plimsoll.load_line.clients import INTERRUPTED, end_on_signals
 from plimsoll.load_line.options import PrepareOptions
 from plimsoll.load_line.outcome import record_search, write_result
 from plimsoll.load_line.search_loop import JUDGING_S, Finder, Shows
-from plimsoll.local.rest_api import Answer, build_refusal
+from plimsoll.local.rest_api import HttpAnswer, build_refusal
 from plimsoll.model.base import Model
 from plimsoll.model.engine.answered import SecondReport
 from plimsoll.model.engine.asked import EngineTarget
@@ -124,10 +124,10 @@ class FindPage:
         )
         return show_live(look, after)
 
-    def answer(self, request: HttpRequest, path: str) -> Answer:
+    def answer(self, request: HttpRequest, path: str) -> HttpAnswer:
         """Answer a request: the list with the one search, the search, and its end."""
         if path == "/runs" and request.method == "GET":
-            return _json_answer(Runs(runs=tuple(self._listed()), next_cursor=None))
+            return _json_answer(Runs(runs=tuple(self._list_runs()), next_cursor=None))
         if path == f"/runs/{SEARCH}" and request.method == "DELETE":
             self._stopping = self._result is None
             self.stop("it was stopped from its page")
@@ -147,12 +147,12 @@ class FindPage:
         """
         pace = Pace(ended, LOOK_S)
         if request.args.get("run_id") is None:
-            return stream_list(lambda _: self._listed(), pace)
+            return stream_list(lambda _: self._list_runs(), pace)
         last = request.headers.get("Last-Event-ID") or request.args.get("after")
         seconds = SecondsReader(self._told)
         return stream_run(self.live, Cursor.parse(last), pace, seconds=seconds)
 
-    def _listed(self) -> list[RunSummary]:
+    def _list_runs(self) -> list[RunSummary]:
         return [summarize_record(self._record())]
 
     def _record(self) -> RunRecord:
@@ -168,9 +168,9 @@ class FindPage:
         return record_search(self._request, self._began).model_copy(update=now)
 
 
-def _json_answer(model: Model, status: int = 200) -> Answer:
+def _json_answer(model: Model, status: int = 200) -> HttpAnswer:
     headers = (("Content-Type", "application/json"), ("Cache-Control", "no-store"))
-    return Answer(status, headers, model.model_dump_json().encode())
+    return HttpAnswer(status, headers, model.model_dump_json().encode())
 
 
 # Progress: a line for each step, and a status line below.
@@ -190,7 +190,7 @@ class FindProgress(Lines):
 
     def _planned(self, plan: StepPlan) -> None:
         self.say(announce_plan(plan))
-        self.status(f"{describe_plan(plan)}{self._left(plan)}")
+        self.status(f"{describe_plan(plan)}{self._describe_time_left(plan)}")
 
     def _finished(self, step: StepResult) -> None:
         statistic = self._request.limits.statistic
@@ -212,9 +212,9 @@ class FindProgress(Lines):
                 limit = limits.get(part.operation)
                 of_limit = f" of {words.latency(limit)}" if limit else ""
                 parts.append(f"{part.operation} p99 {words.latency(part.p99_us)}{of_limit}")
-        self.status(" · ".join(parts) + self._left(plan))
+        self.status(" · ".join(parts) + self._describe_time_left(plan))
 
-    def _left(self, plan: StepPlan) -> str:
+    def _describe_time_left(self, plan: StepPlan) -> str:
         if plan.index == WARMING_STEP:
             return f" · about {self._steps} steps to come"
         each = self._request.load.warmup_s + self._request.load.duration_s + JUDGING_S
@@ -278,7 +278,7 @@ class Terminal:
             write_result(self._folder, result, seconds)
         except OSError:
             if result.capacity is not None:
-                self.say(f"{result.capacity.verdict}: {result.capacity.summary}")
+                self.say(result.capacity.sentence)
             raise
 
 

@@ -19,6 +19,7 @@ from plimsoll.model.gate import TURNS_MIN, WEAK, State, require_whole
 
 if TYPE_CHECKING:
     from plimsoll.gate.states import StateSetup
+    from plimsoll.gate.turns import Extent
     from plimsoll.model.gate import GateResult
 
 BASELINE_BYTES_MAX = 16 * 2**20
@@ -115,7 +116,8 @@ def command(
 
     if dsn is None:
         raise UsageError(f"DSN: is missing; the form is {FORM}; or set PLIMSOLL_DSN")
-    stored = None if baseline is None else read_state(baseline, pairs)
+    extent = Extent(pairs=pairs, operations=operations, connections=connections, seed=seed)
+    stored = None if baseline is None else read_state(baseline, extent)
     if stored is not None and (before or before_cmd):
         raise UsageError("--baseline: is the first state; leave out --before and --before-cmd")
 
@@ -138,9 +140,10 @@ def command(
     second = set_up("after", after_dsn or dsn, after_workload or workload_name, after, after_cmd)
     if first.target.protocol != second.target.protocol:
         raise UsageError("--after-dsn: is of another family: their counts cannot be compared")
-    extent = Extent(pairs=pairs, operations=operations, connections=connections, seed=seed)
     changes = (before, after, before_cmd, after_cmd, after_workload, after_dsn)
     alone = stored is not None or (save is not None and not any(changes))
+
+    _say_if_same(different=alone or any(changes))
 
     def show_turn(state: str, pair: int) -> None:
         click.echo(f"pair {pair + 1} of {pairs}: {state}", err=True)
@@ -163,6 +166,11 @@ def command(
     return Expecting((), junit, markdown).tell([summarize(result, name)])
 
 
+def _say_if_same(*, different: bool) -> None:
+    if not different:  # without --after a pipeline would pass for ever
+        click.echo("both states are the same: nothing was given that changes the second", err=True)
+
+
 def _split_program(text: str, option: str) -> tuple[str, ...]:
     try:
         words_of_it = tuple(shlex.split(text))
@@ -173,11 +181,11 @@ def _split_program(text: str, option: str) -> tuple[str, ...]:
     return words_of_it
 
 
-def read_state(path: Path, pairs: int) -> State:
-    """Read a stored state that has so many turns.
+def read_state(path: Path, extent: Extent) -> State:
+    """Read a stored state that was measured to the same extent.
 
     Raises:
-        UsageError: The file cannot be read, is none that `--save` wrote, or has other turns.
+        UsageError: The file cannot be read, is none that `--save` wrote, or has another extent.
     """
     from plimsoll.report.folder import read_model
 
@@ -188,8 +196,17 @@ def read_state(path: Path, pairs: int) -> State:
         raise UsageError(
             f"--baseline: is no file that `plimsoll gate --save` wrote: {error}"
         ) from None
-    if len(state.turns) != pairs:
-        raise UsageError(f"--pairs: the stored state has {len(state.turns)} turns, not {pairs}")
+    measured = {
+        "pairs": len(state.turns),
+        "operations": state.setting.operations,
+        "connections": state.setting.connections,
+        "seed": state.setting.seed,
+    }
+    for option, value in measured.items():
+        if value != getattr(extent, option):
+            raise UsageError(
+                f"--{option}: --baseline was measured with {value}, not {getattr(extent, option)}"
+            )
     return state
 
 

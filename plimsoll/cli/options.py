@@ -120,7 +120,7 @@ def parse_settings(
         if name not in workload.parameters:
             known = ", ".join(workload.parameters) or "none"
             raise UsageError(f"--set: {workload.name} has no parameter {name!r} (it has: {known})")
-        values[name] = workload.setting(name, value)
+        values[name] = workload.check_setting(name, value)
     return values
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from plimsoll.client.http import Http
     from plimsoll.console.config import ConsoleConfig
     from plimsoll.local.front import Front
-    from plimsoll.local.rest_api import Answer
+    from plimsoll.local.rest_api import HttpAnswer
 
 
 Command = Callable[..., Any]
@@ -189,13 +189,13 @@ class Deployed:
         """
         self._http = http
 
-    def answer(self, request: Request, path: str) -> Answer:
+    def answer(self, request: Request, path: str) -> HttpAnswer:
         """Forward a request, and return its answer."""
         from plimsoll.local.front import read_body
-        from plimsoll.local.rest_api import Answer, build_refusal
+        from plimsoll.local.rest_api import HttpAnswer, build_refusal
 
         body = read_body(request)
-        if isinstance(body, Answer):
+        if isinstance(body, HttpAnswer):
             return body
         given = request.headers
         headers = {name: given[name] for name in PASSED_ON if name in given}
@@ -207,7 +207,7 @@ class Deployed:
         except PlimsollError as error:
             return build_refusal(502, str(error))
         back = [(name, reply.headers[name]) for name in PASSED_BACK if name in reply.headers]
-        return Answer(reply.status, tuple(back), reply.body)
+        return HttpAnswer(reply.status, tuple(back), reply.body)
 
     def events(self, request: Request, ended: threading.Event) -> Iterator[bytes]:
         """Refuse: there are no events.

@@ -89,8 +89,7 @@ def prepare_with_progress(
         TimeRemainingColumn,
     )
 
-    from plimsoll.databases.prepare import prepare_dataset
-    from plimsoll.load_line.clients import cancel_on_interrupt
+    from plimsoll.load_line.dataset import insert_rows
 
     progress = Progress(
         TextColumn("{task.description}"),
@@ -107,15 +106,7 @@ def prepare_with_progress(
         progress.update(task, completed=rows)
 
     try:
-        with cancel_on_interrupt() as token:
-            return prepare_dataset(
-                target,
-                compiled,
-                connections=options.connections,
-                load_order=options.load_order,
-                on_progress=advance,
-                cancel=token,
-            )
+        return insert_rows(target, compiled, options, advance)
     finally:
         if progress.live.is_started:  # otherwise it would leave an empty line
             progress.stop()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from plimsoll import words
@@ -38,12 +37,7 @@ class Lines:
             self._status.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._status is not None:
             self._status.stop()
             self._status = None
@@ -80,7 +74,9 @@ class RunProgress(Lines):
         for text in self._events(now):
             self.say(text)
         elapsed = words.duration(round(self.elapsed_s))
-        self.status(f"{self._doing(now)} · {elapsed} elapsed{self._left(now)}")
+        self.status(
+            f"{self._describe_phase(now)} · {elapsed} elapsed{self._describe_time_left(now)}"
+        )
 
     def _events(self, now: Snapshot) -> list[str]:
         from plimsoll.console.log import log_before_steps, log_teardown
@@ -120,7 +116,7 @@ class RunProgress(Lines):
         self._waits_told.add(tick)
         return not told
 
-    def _doing(self, now: Snapshot) -> str:
+    def _describe_phase(self, now: Snapshot) -> str:
         from plimsoll.report.words import describe_plan
 
         record = now.record
@@ -130,7 +126,7 @@ class RunProgress(Lines):
             return describe_plan(now.plan)
         return record.phase
 
-    def _left(self, now: Snapshot) -> str:
+    def _describe_time_left(self, now: Snapshot) -> str:
         from plimsoll.model.request.phases import count_phase_steps
         from plimsoll.model.request.search_request import StepsSearch
 

@@ -46,9 +46,9 @@ def parse_limits(result: RunResult, given: tuple[str, ...]) -> dict[str, float]:
     Raises:
         UsageError: A limit is invalid, or an operation has none.
     """
-    from plimsoll.workflow.past import judged_limits_us, list_operations
+    from plimsoll.workflow.past import judged_limits_us, list_run_operations
 
-    operations = list_operations(result)
+    operations = list_run_operations(result)
     known = parse_limits_us(split_limits(given), operations) if given else judged_limits_us(result)
     lacking = [name for name in operations if name not in known]
     if lacking:
@@ -421,7 +421,7 @@ def _read_cloud_options(
         raise UsageError("--rate and --cloud-prices: belong to --clouds")
     prices = read_cloud_prices()
     if prices_file is not None:
-        prices = prices.preceded_by(read_model(prices_file, CloudPrices))
+        prices = prices.prepend(read_model(prices_file, CloudPrices))
     return prices, dict(parse_rate(text) for text in rate_texts)
 
 

@@ -29,6 +29,7 @@ from plimsoll.model.aws.volumes import (
 )
 from plimsoll.model.aws.volumes_seen import host_bound, judge_escapes
 from plimsoll.model.clouds.volume_rules import Level, cloud_of
+from plimsoll.model.validation import describe_first_error
 from plimsoll.volumes import EmulatedVolume, VolumeSettings
 from plimsoll.volumes.calibration import Calibration, compare_with_limits, measure_disk
 from plimsoll.volumes.programs import check_program
@@ -284,8 +285,7 @@ def run(
             base_latency_us=base_latency_us, flush_ios=flush_ios, page_cache_mib=page_cache_mib
         )
     except ValidationError as error:
-        first = error.errors()[0]
-        raise UsageError(f"{first['loc'][0]}: {first['msg']}") from error
+        raise UsageError(describe_first_error(error)) from error
     with EmulatedVolume.create(
         directory,
         asked,

@@ -124,7 +124,7 @@ class Http:
         for attempt in range(1, ATTEMPTS + 1):
             again = attempt < ATTEMPTS
             try:
-                raw = self._send(self._prepared(request))
+                raw = self._send(self._sign(request))
                 reply = Reply(raw.status_code, raw.headers, raw.content)
             except (BotoCoreError, OSError) as error:
                 if not (again and (repeatable or _was_never_sent(error))):
@@ -162,7 +162,7 @@ class Http:
         url = self._address.url + path + suffix
         request = AWSRequest(method, url, {**headers, **self._headers}, body)
         try:
-            raw = self._send(self._prepared(request))
+            raw = self._send(self._sign(request))
         except (BotoCoreError, OSError) as error:
             raise self._unreachable(error, repeatable=method in _REPEATABLE) from error
         return Reply(raw.status_code, raw.headers, raw.content)
@@ -186,7 +186,7 @@ class Http:
             headers["Idempotency-Key"] = key
         return AWSRequest(method, self._address.url + path + suffix, headers, data)
 
-    def _prepared(self, request: AWSRequest) -> AWSPreparedRequest:
+    def _sign(self, request: AWSRequest) -> AWSPreparedRequest:
         if self._signer is not None:
             self._signer.add_auth(request)  # signed again for each attempt: a signature has a time
         return request.prepare()

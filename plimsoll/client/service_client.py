@@ -34,7 +34,7 @@ from plimsoll.model.service.answers import (
     Steps,
     Submitted,
 )
-from plimsoll.model.validation import read_foreign_value
+from plimsoll.model.validation import describe_first_error, read_foreign_value
 
 _PAGE = 50
 MAX_BYTES = 256 * 2**20  # largest file of a run
@@ -177,11 +177,8 @@ def parse_reply(model: type[AnyModel], reply: Reply) -> AnyModel:
     try:
         return read_foreign_value(model, value, ignores_unknown=True)
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"]) or "the answer"
-        raise PlimsollError(
-            f"the service answers in another version's way: {where}: {first['msg']}"
-        ) from None
+        what = describe_first_error(error, whole="the answer")
+        raise PlimsollError(f"the service answers in another version's way: {what}") from None
 
 
 def download(url: str) -> bytes:
@@ -194,7 +191,7 @@ def download(url: str) -> bytes:
     if not (here or url.startswith("https://")):
         raise PlimsollError("the service gave a link that is not https: it is not opened")
     try:
-        opener = build_opener(ProxyHandler({}) if here else _trusting())
+        opener = build_opener(ProxyHandler({}) if here else _make_tls_handler())
         with opener.open(Fetch(url), timeout=READ_TIMEOUT_S) as response:  # noqa: S310 - see above
             body: bytes = response.read(MAX_BYTES + 1)
     except (OSError, HTTPException) as error:
@@ -204,7 +201,7 @@ def download(url: str) -> bytes:
     return body
 
 
-def _trusting() -> HTTPSHandler:
+def _make_tls_handler() -> HTTPSHandler:
     """Return what connects by TLS, and trusts whom the calls of the service trust."""
     return HTTPSHandler(context=ssl.create_default_context(cafile=find_authorities()))
 

@@ -23,6 +23,7 @@ from plimsoll.model.service.live import (
     SecondSeries,
     VolumeCaps,
 )
+from plimsoll.model.validation import describe_first_error
 from plimsoll.report.charts import rows
 from plimsoll.report.charts.chart import Chart, Rows
 from plimsoll.report.charts.curve import draw_curve
@@ -137,9 +138,7 @@ def _read(kind: type[AnyModel], known: bytes) -> AnyModel:
     try:
         return kind.model_validate_json(known, extra="ignore")
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise UsageError(f"{where or 'the document'}: {first['msg']}") from None
+        raise UsageError(describe_first_error(error, whole="the document")) from None
 
 
 # Latency over throughput.
@@ -164,7 +163,7 @@ def _collect_curve(known: KnownCurve) -> rows.Curve:
         limits=[
             {"operation": name, "limit_us": us} for name, us in limits.items() if name in measured
         ],
-        answer=None if known.figure is None else rows.Answer(known.figure, known.bound, ends),
+        answer=None if known.figure is None else rows.AnswerLine(known.figure, known.bound, ends),
     )
 
 

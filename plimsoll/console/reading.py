@@ -50,7 +50,7 @@ class RunReading:
     _plan: StepPlan | None = None
     _result: RunResult | None = None
     _finished: int = 0  # number of finished steps when `_judged_from` was read
-    # a cursor's step and the number of finished steps, for which nothing was new
+    # the cursor's step and the number of finished steps at the last read that found no new step
     _none_after: tuple[int, int] | None = None
     _asked_at: float = -math.inf  # last request to CloudWatch, on the monotonic clock
     _judged_from: Sequence[Step] = field(default_factory=tuple)

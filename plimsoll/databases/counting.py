@@ -1,7 +1,7 @@
 """Counts of a server's work on one database, for the gate: copies, settling, counters by name.
 
 What a server does not count is absent. Counters are those of the whole server, unless a family can
-tell those of one database: nobody else may use the server meanwhile.
+tell those of the copy's own tables: nobody else may use the server meanwhile.
 """
 
 import typing
@@ -36,7 +36,10 @@ class WorkCounter(typing.Protocol):
     def settle(self, copy: EngineTarget, *, longest_s: float) -> bool:
         """Wait until the server's own work has ended; False if it had not."""
 
-    def totals(self, database: str) -> Totals:
+    def defer_purge(self) -> AbstractContextManager[None]:
+        """Keep the server from removing old row versions, which it does when it finds the time."""
+
+    def totals(self, copy: EngineTarget) -> Totals:
         """Read the counters, once all sessions of the load have left."""
 
     def settings(self) -> dict[str, str]:

@@ -27,7 +27,7 @@ from plimsoll.model.engine.values import (
 from plimsoll.workload.compiled import Compiled, Table
 from plimsoll.workload.rows import follows_from_number
 
-LOOKED_UP = 10_000  # keys of a table that are looked for; up to so many, all are
+LOOKED_UP = 10_000  # most keys of a table that are looked up: a sample if it has more
 SAMPLED = 50_000  # most keys that are drawn from
 DRAWS = 65_536  # draws of one value, which then repeat
 DRAWS_IN_ALL = 1_000_000
@@ -44,7 +44,7 @@ class MissingKeys:
         keys: The number of keys that the workload draws from.
         looked_up: The number of them that were looked for.
         missing: The number of these that are not there.
-        rows_meant: Whether an operation that draws them means to meet their rows.
+        rows_meant: Whether an operation that draws them expects to find their rows.
     """
 
     table: str
@@ -108,7 +108,7 @@ def find_missing_keys(target: EngineTarget, compiled: Compiled) -> list[MissingK
 
 
 def _compute_keys(table: Table, value: Value) -> list[int | str]:
-    """Return the keys of a table's rows; of more than `LOOKED_UP` rows, those of random ones."""
+    """Return the keys of a table's rows, or of a random `LOOKED_UP` of them if there are more."""
     numbers = range(table.first, table.first + table.rows)
     some = Random(SEED).sample(numbers, min(LOOKED_UP, table.rows))  # noqa: S311 - not for cryptography
     each = _replace_within(value, lambda _: ColumnValue(values=tuple(some)))
@@ -203,7 +203,7 @@ def _replace_within(value: Value, change: Callable[[Value], Value]) -> Value:
 
 
 def _list_keys(operation: EngineOperation) -> list[KeyValue]:
-    """List every drawn key of an operation, as often as it stands there."""
+    """List every drawn key of an operation, with repetitions."""
     found: list[KeyValue] = []
 
     def note(value: Value) -> Value:

@@ -36,7 +36,7 @@ class Datasets(typing.Protocol):
     def read_notes(self) -> dict[str, DatasetNote]:
         """Read the notes of all datasets that Plimsoll made, by the dataset's name."""
 
-    def noted_name(self, compiled: Compiled) -> str:
+    def find_noted_name(self, compiled: Compiled) -> str:
         """Return the name under which a workload's dataset is noted; its own if it is not."""
 
     def read_note(self, compiled: Compiled) -> DatasetNote | None:

@@ -71,7 +71,7 @@ class SqlDatasets(ABC):
         """Execute a statement with `?` placeholders and return its rows."""
 
     @abstractmethod
-    def _quoted(self, name: str) -> str:
+    def _quote(self, name: str) -> str:
         """Quote a name as the dialect does."""
 
     @abstractmethod
@@ -85,7 +85,7 @@ class SqlDatasets(ABC):
     def _indexes_of(self, table: Table) -> set[str]:
         """List the existing indexes."""
 
-    def _folded(self, column: str) -> str:
+    def _fold_name(self, column: str) -> str:
         """Normalize a column's name so that equal names are equal strings."""
         return column
 
@@ -106,7 +106,7 @@ class SqlDatasets(ABC):
         )
         return {str(name): parse_note(*facts) for name, *facts in rows}
 
-    def noted_name(self, compiled: Compiled) -> str:
+    def find_noted_name(self, compiled: Compiled) -> str:
         """Return the name under which a workload's dataset is noted; its own if it is not."""
         return find_noted_name(compiled, self.read_notes(), self._has_columns)
 
@@ -119,8 +119,8 @@ class SqlDatasets(ABC):
         """Return whether a table exists that has at least the workload's columns."""
         if not self._table_exists(table.name):
             return False
-        present = {self._folded(name) for name in self._columns_of(table)}
-        return {self._folded(name) for name in table.columns} <= present
+        present = {self._fold_name(name) for name in self._columns_of(table)}
+        return {self._fold_name(name) for name in table.columns} <= present
 
     def texts_apart_from_numbers(self, table: Table) -> dict[str, str]:
         """Return no column: PostgreSQL binds a number as the type of the column beside it."""
@@ -167,7 +167,7 @@ class SqlDatasets(ABC):
         self._execute(
             f"UPDATE {NOTES} SET loaded_rows = ? WHERE dataset = ?",  # noqa: S608 - a name of ours
             json.dumps(loaded_rows),
-            self.noted_name(compiled),
+            self.find_noted_name(compiled),
         )
 
     def finish(self, compiled: Compiled) -> dict[str, int]:
@@ -197,14 +197,14 @@ class SqlDatasets(ABC):
             PlimsollError: A table does not exist, or lacks a column that the workload names.
         """
         for table in compiled.tables:
-            present = {self._folded(name) for name in self._columns_of(table)}
-            if lacking := [name for name in table.columns if self._folded(name) not in present]:
+            present = {self._fold_name(name) for name in self._columns_of(table)}
+            if lacking := [name for name in table.columns if self._fold_name(name) not in present]:
                 what = f"has no column {', '.join(lacking)}" if present else "does not exist"
                 raise PlimsollError(f"the table {table.name} {what}: the workload declares it")
         return {table.name: self._count(table) for table in compiled.tables}
 
     def _count(self, table: Table) -> int:
-        ((count,),) = self._execute(f"SELECT COUNT(*) FROM {self._quoted(table.name)}")  # noqa: S608 - a checked name
+        ((count,),) = self._execute(f"SELECT COUNT(*) FROM {self._quote(table.name)}")  # noqa: S608 - a checked name
         return int(count)
 
     def read_number(self, query: str) -> int:
@@ -214,14 +214,14 @@ class SqlDatasets(ABC):
     def read_row(self, table: str, column: str, key: int | str) -> tuple[object, ...] | None:
         """Read the row in which a column has a value; None if there is none."""
         rows = self._execute(
-            f"SELECT * FROM {self._quoted(table)} WHERE {self._quoted(column)} = ?",  # noqa: S608 - checked names
+            f"SELECT * FROM {self._quote(table)} WHERE {self._quote(column)} = ?",  # noqa: S608 - checked names
             key,
         )
         return tuple(rows[0]) if rows else None
 
     def count_keys(self, table: str, column: str, keys: Sequence[int | str]) -> int:
         """Count the keys that a table has."""
-        name, key, there = self._quoted(table), self._quoted(column), 0
+        name, key, there = self._quote(table), self._quote(column), 0
         for start in range(0, len(keys), _KEYS_TOGETHER):
             part = keys[start : start + _KEYS_TOGETHER]
             marks = ", ".join("?" * len(part))
@@ -241,7 +241,7 @@ class SqlDatasets(ABC):
             PlimsollError: The keys are neither whole numbers nor texts, or the table is large and
                 they are no whole numbers.
         """
-        name, key = self._quoted(table), self._quoted(column)
+        name, key = self._quote(table), self._quote(column)
         keys: list[Any] = []
         ordered = f"ORDER BY {key} LIMIT {_KEYS_READ}"
         while len(keys) <= most:
@@ -284,11 +284,11 @@ class SqlDatasets(ABC):
 
     def drop(self, compiled: Compiled) -> None:
         """Drop a dataset that has a note, and its note last; other tables stay."""
-        name = self.noted_name(compiled)
+        name = self.find_noted_name(compiled)
         if name not in self.read_notes():
             return
         for table in compiled.tables:
-            self._execute(f"DROP TABLE IF EXISTS {self._quoted(table.name)}")
+            self._execute(f"DROP TABLE IF EXISTS {self._quote(table.name)}")
         self._execute(f"DELETE FROM {NOTES} WHERE dataset = ?", name)  # noqa: S608 - a name of ours
         ((noted,),) = self._execute(f"SELECT COUNT(*) FROM {NOTES}")  # noqa: S608 - a name of ours
         if not noted:
@@ -298,8 +298,8 @@ class SqlDatasets(ABC):
         """Return whether a table exists with exactly the workload's columns."""
         if not self._table_exists(table.name):
             return False
-        present = map(self._folded, self._columns_of(table))
-        return [*present] == [*map(self._folded, table.columns)]
+        present = map(self._fold_name, self._columns_of(table))
+        return [*present] == [*map(self._fold_name, table.columns)]
 
     def _check_columns(self, table: Table) -> None:
         if not self._has_columns(table):

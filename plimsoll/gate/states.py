@@ -82,7 +82,10 @@ def make_copy(state: StateSetup, counter: WorkCounter) -> Iterator[Copy]:
         prepared = prepare_dataset(target, compiled, connections=1)
         with family_of(target.protocol).open_datasets(target) as datasets:
             layout = tuple(datasets.layout(compiled, prepared.counted_rows))
-        counter.execute_in(target, state.statements)
+        try:
+            counter.execute_in(target, state.statements)
+        except PlimsollError as error:
+            raise PlimsollError(f"--{state.name}: {error}") from None
         if state.program:
             run_program(state.program, name_copy(state.dsn, state.target, name), state.name)
         counter.refresh_statistics(target)

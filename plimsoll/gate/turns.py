@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
-from itertools import pairwise
 from random import Random
 from typing import get_args
 
@@ -19,6 +18,7 @@ from plimsoll.model.gate import MIX, Count, Counts, Setting, State, Turn
 COUNTS: tuple[Count, ...] = get_args(Count)
 SETTLE_MAX_S = 5.0  # longest wait before a block for the server's own work
 BLOCK_MAX_S = 300.0
+SEEDS_OF_PAIR = 10_000  # more than a turn has parts of blocks
 FEW = 8  # PostgreSQL plans a statement anew five times
 OnTurn = Callable[[str, int], None]  # the state's name, the number of the pair
 
@@ -28,7 +28,7 @@ class Extent:
     """How much is measured.
 
     Attributes:
-        pairs: The turns of each state; a pair has the same order of blocks.
+        pairs: The turns of each state; a pair has the same order of blocks and the same operations.
         operations: The operations of each block.
         connections: The connections of each block.
         seed: The seed of the operations and of the order of turns and blocks.
@@ -107,8 +107,11 @@ def _measure_turn(copy: Copy, counter: WorkCounter, extent: Extent, pair: int) -
     names = list(blocks)
     measured, settled = {}, True
     for place, name in enumerate(order):
-        # Seeds depend on the operation, not on its place: both states get the same operations.
-        block = _Block(copy, blocks[name], extent, 3 * names.index(name), 3 * place)
+        # Seeds depend on the operation, not on its place: both states get the same operations, and
+        # each pair others. If a state's operations draw more values than the other's, theirs are
+        # different operations, and only the scatter between pairs tells chance from change.
+        seed_offset = SEEDS_OF_PAIR * pair + 3 * names.index(name)
+        block = _Block(copy, blocks[name], extent, seed_offset, 3 * place)
         counter.checkpoint(copy.target)
         block.run(extent.operations, part=0)  # fills the caches, and writes the images of pages
         measured[name], quiet = _count_block(block, counter)
@@ -162,22 +165,28 @@ def _count_block(block: _Block, counter: WorkCounter) -> tuple[Counts, bool]:
     A load of `FEW` operations is subtracted, with all that logging in, preparing and planning
     statements and reading the counters cost.
     """
-    target = block.copy.target
-    quiet = counter.settle(target, longest_s=SETTLE_MAX_S)
-    readings = [counter.totals(target.database)]
-    reports = []
-    for part, operations in ((1, FEW), (2, block.extent.operations)):
-        reports.append(block.run(operations, part=part))
-        quiet &= counter.settle(target, longest_s=SETTLE_MAX_S)
-        readings.append(counter.totals(target.database))
-    few, many = (_subtract(*pair) for pair in pairwise(readings))
-    operations = reports[1].operations_sent - reports[0].operations_sent
+    few, less, quiet_before = _count_part(block, counter, FEW, part=1)
+    many, report, quiet = _count_part(block, counter, block.extent.operations, part=2)
+    operations = report.operations_sent - less.operations_sent
     if operations <= 0:
         raise PlimsollError("a block sent no operations")
     counts: Counts = dict.fromkeys(COUNTS)
     for name in many:
         counts[name] = max(0.0, many[name] - few.get(name, 0.0)) / operations
-    return counts | _counts_of_client(reports[1]), quiet
+    return counts | _counts_of_client(report), quiet_before and quiet
+
+
+def _count_part(
+    block: _Block, counter: WorkCounter, operations: int, *, part: int
+) -> tuple[Totals, LoadReport, bool]:
+    """Send operations; return what the server counted, the load's report, whether it was quiet."""
+    target = block.copy.target
+    quiet = counter.settle(target, longest_s=SETTLE_MAX_S)
+    with counter.defer_purge():
+        before = counter.totals(target)
+        report = block.run(operations, part=part)
+        after = counter.totals(target)
+    return _subtract(before, after), report, quiet
 
 
 def _subtract(before: Totals, after: Totals) -> Totals:

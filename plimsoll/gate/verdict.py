@@ -7,7 +7,7 @@ from plimsoll import words
 from plimsoll.capacity.statistics.counts import detectable_difference, p_value, select_changed
 from plimsoll.errors import UsageError
 from plimsoll.model.gate import MIX, TURNS_MIN, WEAK, Change, Count, GateResult, State, Verdict
-from plimsoll.report.summaries import Case, Summary, Told
+from plimsoll.report.summaries import Case, CaseOutcome, Summary
 
 # Chance that a comparison of two equal states, over all its counts, finds a difference
 FALSE_ALARMS_MAX = 0.005
@@ -60,7 +60,7 @@ def compare_states(before: State, after: State) -> GateResult:
     block = before.setting.operations
     told = [key for key in keys if _is_told(old[key]) and _is_told(new.get(key, ()))]
     p_values = {
-        key: p_value(_known(old[key]), _known(new[key]), block)
+        key: p_value(_drop_missing(old[key]), _drop_missing(new[key]), block)
         for key in told
         if key[1] not in WEAK
     }
@@ -78,8 +78,8 @@ def compare_states(before: State, after: State) -> GateResult:
         if key in p_values:
             more = (means[1] or 0.0) > (means[0] or 0.0)
             least = detectable_difference(
-                _known(old[key]),
-                _known(new[key]),
+                _drop_missing(old[key]),
+                _drop_missing(new[key]),
                 block,
                 most=FALSE_ALARMS_MAX / len(p_values),
             )
@@ -121,12 +121,12 @@ def _is_told(values: Sequence[float | None]) -> bool:
     return bool(values) and None not in values
 
 
-def _known(values: Sequence[float | None]) -> list[float]:
+def _drop_missing(values: Sequence[float | None]) -> list[float]:
     return [value for value in values if value is not None]
 
 
 def _mean(values: Sequence[float | None]) -> float | None:
-    return fmean(_known(values)) if _is_told(values) else None
+    return fmean(_drop_missing(values)) if _is_told(values) else None
 
 
 def _decide(changes: Sequence[Change], tested: int) -> Verdict:
@@ -183,7 +183,7 @@ def describe_change(change: Change) -> str:
 _MEANINGS: tuple[tuple[frozenset[Count], frozenset[Count], str], ...] = (
     (frozenset({"errors"}), frozenset(), "operations fail that did not fail before"),
     (
-        frozenset({"commits"}),
+        frozenset({"commits", "log_flushes"}),  # MariaDB's commits have those of statements in them
         frozenset({"rows_changed", "rows_met"}),
         "more transactions for the same work: autocommit in place of one transaction",
     ),
@@ -200,7 +200,7 @@ _MEANINGS: tuple[tuple[frozenset[Count], frozenset[Count], str], ...] = (
     (
         frozenset({"log_records"}),
         frozenset(),
-        "more changes of pages for each row: an index more",
+        "more changes of pages for each row: an index more, or rows that no longer fit their page",
     ),
     (frozenset({"log_bytes"}), frozenset(), "more bytes of log: an index more, or wider rows"),
     (
@@ -288,7 +288,7 @@ def summarize(result: GateResult, name: str) -> Summary:
 def _judge(result: GateResult, operation: str) -> Case:
     of_it = [one for one in result.changes if one.operation == operation]
     more = any(one.outcome == "more" for one in of_it)
-    told: Told = "not met" if more else "met"
+    told: CaseOutcome = "not met" if more else "met"
     prefix = f"{operation}: "
     found = (line for line in result.sentences if line.startswith(prefix))
     because = next(found, f"{prefix}no count changed").removeprefix(prefix)

@@ -15,6 +15,7 @@ from plimsoll.errors import OptionError, PlimsollError, UsageError
 from plimsoll.load_line.options import PASSWORD, Option, Options, list_options
 from plimsoll.model.engine.asked import EngineTarget
 from plimsoll.model.request.dsn import parse_dsn
+from plimsoll.model.validation import describe_first_error
 from plimsoll.workload import Workload, load_workload
 
 Function = TypeVar("Function", bound=Callable[..., object])
@@ -85,9 +86,7 @@ def translate_errors() -> Iterator[None]:
     try:
         yield
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"]))
-        raise UsageError(f"{where}: {first['msg']}" if where else first["msg"]) from None
+        raise UsageError(describe_first_error(error)) from None
     except PlimsollError as error:
         raise error from None
     except OSError as error:

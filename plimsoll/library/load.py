@@ -8,7 +8,7 @@ from typing import Any
 import plimsoll_engine
 from plimsoll import words
 from plimsoll.complaints import Scalar
-from plimsoll.databases.prepare import Prepared, prepare_dataset
+from plimsoll.databases.prepare import Prepared
 from plimsoll.library.arguments import (
     WorkloadName,
     load_named_workload,
@@ -17,7 +17,7 @@ from plimsoll.library.arguments import (
     translate_errors,
 )
 from plimsoll.library.results import Frames, make_frame
-from plimsoll.load_line.clients import cancel_on_interrupt
+from plimsoll.load_line.dataset import insert_rows
 from plimsoll.load_line.load import Loaded, run_load
 from plimsoll.load_line.options import LoadOptions, PrepareOptions
 from plimsoll.load_line.pooler import adapt_to_pooler
@@ -199,12 +199,4 @@ def make_rows(
     def advance(rows: int) -> None:
         progress(Progress(f"{rows:,} of {compiled.rows:,} rows"))
 
-    with cancel_on_interrupt() as token:
-        return prepare_dataset(
-            target,
-            compiled,
-            connections=options.connections,
-            load_order=options.load_order,
-            on_progress=advance,
-            cancel=token,
-        )
+    return insert_rows(target, compiled, options, advance)

@@ -13,8 +13,8 @@ from pydantic import TypeAdapter
 
 import plimsoll_engine
 from plimsoll.errors import ConnectionsRefusedError, PlimsollError
-from plimsoll.fleet.memory import peak_memory_mib
 from plimsoll.fleet.plan import make_load_spec
+from plimsoll.machine import peak_memory_mib
 from plimsoll.model.engine.answered import SecondReport
 from plimsoll.model.engine.asked import EngineTarget, EngineWorkload, LoadSpec
 from plimsoll.model.run.fleet import ClientResult, FailedClient, StepPlan

@@ -1,7 +1,7 @@
 """The rows that a search uses: a dataset that Plimsoll made, or the user's own rows."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from plimsoll import words
@@ -11,8 +11,10 @@ from plimsoll.databases.compared_types import find_texts_compared_with_numbers
 from plimsoll.databases.dataset_notes import DatasetNote, check_loaded, check_same_dataset
 from plimsoll.databases.existing_keys import draw_from_existing, find_missing_keys
 from plimsoll.databases.family import family_of
-from plimsoll.databases.prepare import Prepared
+from plimsoll.databases.prepare import Prepared, prepare_dataset
 from plimsoll.errors import OptionError, PlimsollError, UsageError
+from plimsoll.load_line.clients import cancel_on_interrupt
+from plimsoll.load_line.options import PrepareOptions
 from plimsoll.model.databases import protocol_facts
 from plimsoll.model.engine.asked import EngineTarget
 from plimsoll.model.judging.capacity import Rules
@@ -75,7 +77,7 @@ def look(
                 if own:
                     raise
                 continue  # the note is of another workload's dataset
-            if datasets.noted_name(compiled) == name:
+            if datasets.find_noted_name(compiled) == name:
                 return Found(server, compiled, values, note, has_place)
     compiled = workload.compile(records, given, target.protocol)
     return Found(server, compiled, dict(given), None, has_place)
@@ -233,3 +235,31 @@ def _is_plain_read(sql: str) -> bool:
     """Whether a statement reads and locks nothing (FOR UPDATE, FOR SHARE, LOCK IN SHARE MODE)."""
     found = set(re.findall(r"\w+", sql.upper()))
     return sql.upper().startswith(_READS) and not found & {"UPDATE", "SHARE"}
+
+
+def insert_rows(
+    target: EngineTarget,
+    compiled: Compiled,
+    options: PrepareOptions,
+    on_progress: Callable[[int], None],
+) -> Prepared:
+    """Make a workload's tables and rows; Ctrl-C ends it.
+
+    Args:
+        target: The database.
+        compiled: The workload, compiled for its number of rows.
+        options: How it is prepared.
+        on_progress: Called now and then with the number of rows inserted so far.
+
+    Raises:
+        PlimsollError: The database refuses, or one of the tables is not Plimsoll's.
+    """
+    with cancel_on_interrupt() as token:
+        return prepare_dataset(
+            target,
+            compiled,
+            connections=options.connections,
+            load_order=options.load_order,
+            on_progress=on_progress,
+            cancel=token,
+        )

@@ -20,7 +20,7 @@ from plimsoll.model.request.endpoint_target import EndpointTarget
 from plimsoll.model.request.load_request import Load, Preparation, WorkloadChoice
 from plimsoll.model.request.request import Request
 from plimsoll.model.request.search_request import RampSearch, RateSearch, Search
-from plimsoll.model.validation import validate
+from plimsoll.model.validation import describe_first_error, validate
 from plimsoll.workload import Workload
 
 CLIENTS_MOST = 4  # threads of this process, each with a processor of its own
@@ -192,6 +192,4 @@ def write_search_request(
             time_limit_s=options.time_limit_s,
         )
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"]))
-        raise UsageError(f"{where}: {first['msg']}" if where else first["msg"]) from None
+        raise UsageError(describe_first_error(error)) from None

@@ -5,7 +5,7 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 
 from plimsoll.console.config import CONTENT_SECURITY_POLICY, ConsoleConfig
-from plimsoll.local.rest_api import Answer
+from plimsoll.local.rest_api import HttpAnswer
 
 BASE = "/console/"
 CONFIG = f"{BASE}config.json"
@@ -42,7 +42,7 @@ class ConsoleFiles:
             _list_files(resources.files("plimsoll.console").joinpath("assets"), BASE)
         ) | {f"{BASE}{name}": report.joinpath(name) for name in _SHARED_WITH_REPORT}
 
-    def answer(self, path: str, known: str | None) -> Answer | None:
+    def answer(self, path: str, known: str | None) -> HttpAnswer | None:
         """Return the answer with a file; None if there is no file of this path.
 
         Args:
@@ -50,14 +50,14 @@ class ConsoleFiles:
             known: The header `If-None-Match`.
         """
         if path == "/":
-            return Answer(302, (("Location", BASE), *_HEADERS), b"")
+            return HttpAnswer(302, (("Location", BASE), *_HEADERS), b"")
         if not path.startswith(BASE):
             return None
         path = f"{BASE}index.html" if path == BASE else path
         if path == CONFIG:
             return _file_answer(path, self._config, known)
         if path not in self._files:
-            return Answer(
+            return HttpAnswer(
                 404, (("Content-Type", "text/plain"), *_HEADERS), b"there is no such file"
             )
         return _file_answer(path, self._files[path].read_bytes(), known)
@@ -73,7 +73,7 @@ def _list_files(folder: Traversable, path: str) -> list[tuple[str, Traversable]]
     return found
 
 
-def _file_answer(path: str, content: bytes, known: str | None) -> Answer:
+def _file_answer(path: str, content: bytes, known: str | None) -> HttpAnswer:
     tag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
     headers = (("Content-Type", _TYPES[path.rpartition(".")[2]]), ("ETag", tag), *_HEADERS)
-    return Answer(304, headers, b"") if known == tag else Answer(200, headers, content)
+    return HttpAnswer(304, headers, b"") if known == tag else HttpAnswer(200, headers, content)

@@ -30,7 +30,7 @@ from plimsoll.model.deployment.tables import TABLES
 from plimsoll.model.request.request import TargetKind
 from plimsoll.model.run.dashboards import Dashboards
 from plimsoll.model.timings import ONE_MACHINE_TIMINGS
-from plimsoll.statemachines import machine_placeholder, substitute
+from plimsoll.statemachines import fill_placeholders, machine_placeholder
 
 ROLE = f"arn:aws:iam::{ACCOUNT}:role/plimsoll-twin"
 PRINCIPAL = f"arn:aws:iam::{ACCOUNT}:user/local"  # caller of the API on one machine
@@ -201,7 +201,7 @@ class Deployer:
         values |= {machine_placeholder(name): state_machine_arn(name) for name in names}
         for name, file in zip(names, files, strict=True):
             self._client("stepfunctions").create_state_machine(
-                name=name, definition=substitute(file.read_text(), values), roleArn=ROLE
+                name=name, definition=fill_placeholders(file.read_text(), values), roleArn=ROLE
             )
         return names
 

@@ -10,7 +10,6 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from types import TracebackType
 from typing import Any, Protocol, Self
 from urllib.parse import quote
 
@@ -25,7 +24,7 @@ from plimsoll.console.config import ConsoleConfig
 from plimsoll.errors import NotFoundError, PlimsollError, UnknownPrincipalError, UsageError
 from plimsoll.local.callers import is_from_other_page, is_own_host
 from plimsoll.local.console_files import CHARTS, ConsoleFiles
-from plimsoll.local.rest_api import BROKEN, MAX_BODY_BYTES, TOO_LONG, Answer, build_refusal
+from plimsoll.local.rest_api import BROKEN, MAX_BODY_BYTES, TOO_LONG, HttpAnswer, build_refusal
 
 STREAMS_MOST = 32  # over all pages; each stream reads its run every second
 _END_PATIENCE_S = 3.0  # time in which streams can end properly
@@ -41,7 +40,7 @@ Say = Callable[[str], None]
 class Behind(Protocol):
     """The application behind a front."""
 
-    def answer(self, request: Request, path: str) -> Answer:
+    def answer(self, request: Request, path: str) -> HttpAnswer:
         """Answer a call; the path is as it was sent."""
 
     def events(self, request: Request, ended: threading.Event) -> Iterator[bytes]:
@@ -175,13 +174,13 @@ class Front:
         path = _path(request)
         answer = self._answer(request, path)
         took_us = 1e6 * (time.monotonic() - began)
-        status = answer.status if isinstance(answer, Answer) else answer.status_code
+        status = answer.status if isinstance(answer, HttpAnswer) else answer.status_code
         self._say(f"{request.method} {path} {status} {words.latency(took_us)}")
-        if isinstance(answer, Answer):
+        if isinstance(answer, HttpAnswer):
             answer = Response(answer.body, answer.status, list(answer.headers))
         return answer(environ, start_response)
 
-    def _answer(self, request: Request, path: str) -> Answer | Response:
+    def _answer(self, request: Request, path: str) -> HttpAnswer | Response:
         headers, method = request.headers, request.method
         if not is_own_host(headers.get("Host"), port=self.port):
             return build_refusal(403, "Forbidden")
@@ -195,7 +194,7 @@ class Front:
             return self._stream(request)
         return self._behind.answer(request, path)
 
-    def _check_caller(self, request: Request, path: str) -> Answer | None:
+    def _check_caller(self, request: Request, path: str) -> HttpAnswer | None:
         """Return the refusal of a call that this server does not allow; None if it allows it."""
         headers = request.headers
         host, origin = headers.get("Host"), headers.get("Origin")
@@ -218,12 +217,12 @@ class Front:
         draws = path.startswith(CHARTS)  # changes nothing: it has a body, and so is no GET
         return self._config.may_start or method in _READS or stops or draws
 
-    def _stream(self, request: Request) -> Answer | Response:
+    def _stream(self, request: Request) -> HttpAnswer | Response:
         if not self._streams.open():
             full = build_refusal(
                 503, f"{STREAMS_MOST} pages already follow events: try again later"
             )
-            return Answer(full.status, (*full.headers, ("Retry-After", "10")), full.body)
+            return HttpAnswer(full.status, (*full.headers, ("Retry-After", "10")), full.body)
         try:
             events = self._behind.events(request, self._ended)
         except (PlimsollError, BotoCoreError, ClientError) as error:
@@ -237,7 +236,7 @@ class Front:
         response.call_on_close(self._streams.close)
         return response
 
-    def _refuse_stream(self, error: Exception) -> Answer:
+    def _refuse_stream(self, error: Exception) -> HttpAnswer:
         for kind, status in _STATUS.items():
             if isinstance(error, kind):
                 return build_refusal(status, str(error))
@@ -254,16 +253,11 @@ class Front:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 
-def read_body(request: Request) -> bytes | Answer:
+def read_body(request: Request) -> bytes | HttpAnswer:
     """Read the body of a call; return a refusal if it is too long or incomplete."""
     if (request.content_length or 0) > MAX_BODY_BYTES:
         return TOO_LONG
@@ -277,17 +271,17 @@ def read_body(request: Request) -> bytes | Answer:
         return TOO_LONG
 
 
-def _draw(request: Request, kind: str) -> Answer:
+def _draw(request: Request, kind: str) -> HttpAnswer:
     """Draw a chart of what the page sends."""
     body = read_body(request)
-    if isinstance(body, Answer):
+    if isinstance(body, HttpAnswer):
         return body
     try:
         drawn = charts.draw(kind, body)
     except (NotFoundError, UsageError) as error:
         return build_refusal(404 if isinstance(error, NotFoundError) else 422, str(error))
     headers = (("Content-Type", "application/json"), ("Cache-Control", "no-store"))
-    return Answer(200, headers, drawn)
+    return HttpAnswer(200, headers, drawn)
 
 
 def _path(request: Request) -> str:

@@ -104,9 +104,7 @@ class GuardedProcess:
 
     def send_signal(self, number: signal.Signals) -> None:
         """Send the program a signal; no error if it has ended."""
-        if (
-            self.poll() is None
-        ):  # the guard has not reaped it yet, so the id still names this program
+        if self.poll() is None:  # not reaped by the guard yet, so the id still names this program
             with suppress(ProcessLookupError):
                 os.kill(self.pid, number)
 

@@ -31,7 +31,7 @@ from plimsoll.local.rest_api import (
     BROKEN,
     TIMED_OUT,
     TOO_LONG_FOR_FUNCTION,
-    Answer,
+    HttpAnswer,
     build_proxy_event,
     read_proxy_answer,
 )
@@ -94,10 +94,10 @@ class _Function:
         self._principal_header = principal_header
         self._say = say
 
-    def answer(self, request: Request, path: str) -> Answer:
+    def answer(self, request: Request, path: str) -> HttpAnswer:
         """Answer a call."""
         headers, body = request.headers, read_body(request)
-        if isinstance(body, Answer):
+        if isinstance(body, HttpAnswer):
             return body
         event = build_proxy_event(
             method=request.method,
@@ -129,9 +129,9 @@ class _Function:
             raise RunNotFoundError(f"there is no run {run_id!r}")
         after = Cursor.parse(last or request.args.get("after"))
         reading = RunReading(settings, run_id)
-        return self._followed(reading, after, points, Pace(ended, LOOK_S))
+        return self._stream_run(reading, after, points, Pace(ended, LOOK_S))
 
-    def _followed(
+    def _stream_run(
         self, reading: RunReading, after: Cursor, points: int, pace: Pace
     ) -> Iterator[bytes]:
         with self._seconds.reading(reading.run_id) as seconds:
@@ -143,7 +143,7 @@ class _Function:
         named = self._principal_header
         return self._principal if named is None else request.headers.get(named, self._principal)
 
-    def _invoke(self, event: dict[str, Any]) -> Answer:
+    def _invoke(self, event: dict[str, Any]) -> HttpAnswer:
         try:
             response = self._lambda.invoke(
                 FunctionName=self._function, Payload=json.dumps(event).encode()

@@ -22,7 +22,7 @@ _ARN = re.compile(r"^arn:aws[a-z-]*:(iam|sts)::(\d{12}):")
 
 
 @dataclass(frozen=True)
-class Answer:
+class HttpAnswer:
     """An HTTP response."""
 
     status: int
@@ -30,14 +30,14 @@ class Answer:
     body: bytes
 
 
-def build_refusal(status: int, message: str) -> Answer:
+def build_refusal(status: int, message: str) -> HttpAnswer:
     """Answer as API Gateway does for itself."""
     body = json.dumps({"message": message}).encode()
-    return Answer(status, (("Content-Type", "application/json"),), body)
+    return HttpAnswer(status, (("Content-Type", "application/json"),), body)
 
 
 # An answer of API Gateway from 2021-09-12: https://github.com/koki-develop/lgtm-generator/issues/10
-TOO_LONG = Answer(
+TOO_LONG = HttpAnswer(
     413,
     (("Content-Type", "text; charset=utf-8"),),
     f"HTTP content length exceeded {MAX_BODY_BYTES} bytes.".encode(),
@@ -122,7 +122,7 @@ def _last_values(many: Mapping[str, list[str]]) -> Any:
     return {name: values[-1] for name, values in many.items()} or None
 
 
-def read_proxy_answer(payload: bytes) -> Answer:
+def read_proxy_answer(payload: bytes) -> HttpAnswer:
     """Convert a function's return value into a response; 502 if it is invalid."""
     try:
         answer = json.loads(payload)
@@ -134,4 +134,4 @@ def read_proxy_answer(payload: bytes) -> Answer:
         pairs = tuple((name, str(value)) for name, all_ in headers.items() for value in all_)
     except (ValueError, KeyError, TypeError, AttributeError, binascii.Error):
         return BROKEN
-    return Answer(status, pairs, body) if 100 <= status <= 599 else BROKEN
+    return HttpAnswer(status, pairs, body) if 100 <= status <= 599 else BROKEN

@@ -12,7 +12,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from plimsoll.console.told_seconds import SecondsReader, ToldSeconds
-from plimsoll.workflow.client import FILE, LONGEST_BYTES, TellTo, Told
+from plimsoll.workflow.client import FILE, LONGEST_BYTES, SecondDatagram, SecondsAddress
 
 _RUNS_MOST = 50  # the latest runs, whose seconds are kept
 
@@ -48,7 +48,7 @@ class SecondsListener:
         incoming.bind(("127.0.0.1", 0))
         self._incoming = incoming
         threading.Thread(target=self._listen, args=(incoming,), daemon=True).start()
-        to = TellTo(port=incoming.getsockname()[1], key=self._key)
+        to = SecondsAddress(port=incoming.getsockname()[1], key=self._key)
         self._file.unlink(missing_ok=True)
         with os.fdopen(os.open(self._file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as f:
             f.write(to.model_dump_json())
@@ -72,7 +72,7 @@ class SecondsListener:
     def take(self, datagram: bytes) -> None:
         """Take a datagram; ignore one that is invalid or lacks the key."""
         try:
-            told = Told.model_validate_json(datagram)
+            told = SecondDatagram.model_validate_json(datagram)
         except ValidationError:
             return
         if hmac.compare_digest(told.key.encode(), self._key.encode()):

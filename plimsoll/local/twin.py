@@ -1,9 +1,11 @@
 """One machine as AWS: the same state machines, the same functions, the same target template."""
 
 import os
+import signal
 import sys
 import threading
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -19,13 +21,13 @@ from plimsoll.local.aws.process import AwsProcess
 from plimsoll.local.aws.whole_answers import require_whole_answers
 from plimsoll.local.deploying import Deployer, default_settings, state_machine_arn
 from plimsoll.local.leftovers import IN_MEMORY, remove_databases
-from plimsoll.local.running_database import RunningDatabase
 from plimsoll.machine import require_set_clock
 from plimsoll.model.deployment.functions import FUNCTIONS, Function, Setting
 from plimsoll.model.deployment.rules import EXECUTION_RULES, JANITOR, RUN_ENDED
 from plimsoll.packaged import find_packaged_folder, require_extra
 from plimsoll.process_limits import name_low_limits
 from plimsoll.statemachines import FOLDER
+from plimsoll.volumes import EmulatedVolume
 from plimsoll.workflow.client import FILE, VARIABLE
 
 MEMORY_SCALE = 1 / 128
@@ -51,6 +53,34 @@ def check_machine() -> None:
     if sys.platform != "linux":
         raise UsageError("--local needs Linux: on another system, use a Linux VM or container")
     require_extra("local", _PACKAGES, user="the stand-in for AWS")
+
+
+@dataclass(frozen=True)
+class RunningDatabase:
+    """A running database instance, to be watched or made to fail.
+
+    Attributes:
+        identifier: The DB instance's identifier.
+        host: 127.0.0.1.
+        port: TCP port.
+        pid: Process id of the server.
+        directory: The folder under its emulated volume.
+    """
+
+    identifier: str
+    host: str
+    port: int
+    pid: int
+    directory: Path
+
+    @property
+    def volume(self) -> EmulatedVolume:
+        """Open its volume, to sample it or to inject a fault; close it after use."""
+        return EmulatedVolume.open(self.directory)
+
+    def kill(self) -> None:
+        """Kill the server, as a power cut would."""
+        os.kill(self.pid, signal.SIGKILL)
 
 
 class LocalTwin:

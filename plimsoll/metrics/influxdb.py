@@ -89,7 +89,7 @@ class InfluxSink:
             "enable_gzip": True,
         }
 
-    def _retry(self) -> WritesRetry:
+    def _make_retries(self) -> WritesRetry:
         return WritesRetry(
             total=self._retries,
             retry_interval=self._retry_base_s,
@@ -102,7 +102,7 @@ class InfluxSink:
     def write(self, points: Sequence[Point]) -> None:
         """Write one batch; see `Sink.write`."""
         lines = [format_line(point) for point in points]
-        with InfluxDBClient(**self._options, retries=self._retry()) as client:
+        with InfluxDBClient(**self._options, retries=self._make_retries()) as client:
             try:
                 client.write_api(write_options=SYNCHRONOUS).write(
                     bucket=self._bucket, record=lines, write_precision=WritePrecision.MS

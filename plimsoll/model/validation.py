@@ -68,6 +68,21 @@ def validate(model: type[AnyModel], value: Mapping[str, Any]) -> AnyModel:
         raise UsageError(*make_complaints(model, error.errors())) from None
 
 
+def describe_first_error(
+    error: ValidationError, *, within: Sequence[str] = (), whole: str = ""
+) -> str:
+    """Describe the first of pydantic's errors: `load.warmup_s: Input should be a valid number`.
+
+    Args:
+        error: Pydantic's errors.
+        within: The path of what was validated, before the error's own.
+        whole: The name of what was validated, if the error is not about one of its fields.
+    """
+    first = error.errors()[0]
+    where = ".".join(map(str, (*within, *first["loc"]))) or whole
+    return f"{where}: {first['msg']}" if where else first["msg"]
+
+
 def read_foreign_json(model: type[AnyModel], raw: bytes) -> AnyModel:
     """Read JSON that somebody else wrote into a model.
 

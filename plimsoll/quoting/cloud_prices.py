@@ -106,7 +106,7 @@ class CloudPrices(Model):
             if (group.cloud, group.item) == (cloud, item):
                 yield from (name for name, amount in group.amounts.items() if amount is not None)
 
-    def preceded_by(self, other: "CloudPrices") -> "CloudPrices":
+    def prepend(self, other: "CloudPrices") -> "CloudPrices":
         """Return this table with another one's prices ahead of its own."""
         return CloudPrices(
             sources={**self.sources, **other.sources}, prices=(*other.prices, *self.prices)

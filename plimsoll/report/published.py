@@ -197,7 +197,9 @@ def format_measured_ratio(of: RunResult, to: RunResult) -> str:
     return f"{words.ratio(ratio.value, ratio.bound)} times{tail}"
 
 
-def describe_ratio(published: PublishedRatio, results: Sequence[RunResult]) -> Iterator[str]:
+def describe_published_ratio(
+    published: PublishedRatio, results: Sequence[RunResult]
+) -> Iterator[str]:
     """Yield what was measured for a published ratio, for each question that has both targets."""
     for one in results:
         if not _has_variant(one, published.of) or not _meets_conditions(one, published.where):
@@ -330,7 +332,9 @@ def compare_with_published(
     sentences = [_describe_knees(curve, run, name) for curve, run, name in matched]
     for (low, slow, _), (high, fast, _) in pairwise(matched):
         sentences.append(_describe_step_up(low, high, format_measured_ratio(fast, slow)))
-    told = [sentence for one in reference.ratios for sentence in describe_ratio(one, results)]
+    told = [
+        sentence for one in reference.ratios for sentence in describe_published_ratio(one, results)
+    ]
     told += describe_gains(reference.gains, results)
     if (reference.ratios or reference.gains) and not told:
         raise UsageError("--with: no two of the runs are of variants that the file compares")

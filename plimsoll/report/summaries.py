@@ -16,7 +16,7 @@ from plimsoll.model.run.run_record import RunState
 from plimsoll.report.headline import build_headline
 from plimsoll.report.words import describe_run_target, name_limit
 
-Told = Literal["met", "not met", "no answer", "failed"]
+CaseOutcome = Literal["met", "not met", "no answer", "failed"]
 
 
 @dataclass(frozen=True)
@@ -25,12 +25,12 @@ class Case:
 
     Attributes:
         name: The rule, or another expectation.
-        told: The outcome.
+        outcome: The outcome.
         because: The reason, with its figures.
     """
 
     name: str
-    told: Told
+    outcome: CaseOutcome
     because: str
 
 
@@ -53,10 +53,10 @@ class Summary:
     seconds: float | None = None
 
     @property
-    def told(self) -> Told:
+    def outcome(self) -> CaseOutcome:
         """The worst outcome of its cases."""
-        order: tuple[Told, ...] = ("failed", "not met", "no answer")
-        met = {case.told for case in self.cases}
+        order: tuple[CaseOutcome, ...] = ("failed", "not met", "no answer")
+        met = {case.outcome for case in self.cases}
         return next((one for one in order if one in met), "met")
 
 
@@ -100,8 +100,7 @@ def _cases(capacity: Capacity, expectations: Sequence[Expectation]) -> list[Case
     answered = has_answer(capacity)
     cases = list(map(_case, expectations))
     if not answered or not cases:
-        because = f"{capacity.verdict}: {capacity.summary}"
-        cases.insert(0, Case("the verdict", "met" if answered else "no answer", because))
+        cases.insert(0, Case("the verdict", "met" if answered else "no answer", capacity.sentence))
     return cases
 
 
@@ -170,16 +169,16 @@ def _junit_case(summary: Summary, case: Case) -> ET.Element:
     attributes = {"classname": _xml_text(f"plimsoll.{summary.name}"), "name": _xml_text(case.name)}
     element = ET.Element("testcase", attributes)
     because = _xml_text(case.because)
-    if case.told == "met":
+    if case.outcome == "met":
         ET.SubElement(element, "system-out").text = because
     else:
-        told = {"type": case.told, "message": because}
-        ET.SubElement(element, _ELEMENTS[case.told], told).text = because
+        told = {"type": case.outcome, "message": because}
+        ET.SubElement(element, _ELEMENTS[case.outcome], told).text = because
     return element
 
 
 def _count_outcomes(summaries: Sequence[Summary]) -> dict[str, str]:
-    told = [_ELEMENTS.get(case.told) for summary in summaries for case in summary.cases]
+    told = [_ELEMENTS.get(case.outcome) for summary in summaries for case in summary.cases]
     return {
         "tests": str(len(told)),
         "failures": str(told.count("failure")),
@@ -206,7 +205,7 @@ def markdown(summaries: Sequence[Summary]) -> str:
 
 def _section(summary: Summary) -> str:
     lines = [
-        f"### {_SIGNS[summary.told]} {_markdown_text(summary.name)}: {summary.told}",
+        f"### {_SIGNS[summary.outcome]} {_markdown_text(summary.name)}: {summary.outcome}",
         "",
         "| | |",
         "|---|---|",
@@ -215,7 +214,7 @@ def _section(summary: Summary) -> str:
         "| expected | | |",
         "|---|---|---|",
         *(
-            f"| {_markdown_text(case.name)} | {_SIGNS[case.told]} {case.told} |"
+            f"| {_markdown_text(case.name)} | {_SIGNS[case.outcome]} {case.outcome} |"
             f" {_markdown_text(case.because)} |"
             for case in summary.cases
         ),

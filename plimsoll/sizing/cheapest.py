@@ -355,7 +355,7 @@ def _explain_no_answer(
     if isinstance(run, str):
         return run
     if figure is None:
-        return f"{run.capacity.verdict}: {run.capacity.summary}"
+        return run.capacity.sentence
     return "its search ended below the load line that is needed"
 
 

@@ -11,7 +11,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from typing import Literal, get_args
+from typing import Literal
 
 from plimsoll.errors import UsageError
 from plimsoll.model.aws.instances import cpu_credits, instance_limits, instance_size
@@ -30,7 +30,6 @@ from plimsoll.sizing.queueing import Guess
 from plimsoll.sizing.rank import Sizer
 
 OTHER_CLOUD = 2.0  # assumed ratio of the speeds of a vCPU of another cloud and one of the run's
-CLOUDS: tuple[Cloud, ...] = get_args(Cloud)
 # Volumes that the machines of the table take. Hyperdisk Balanced is left out: no machine of the
 # table is known to take it; Hyperdisk Extreme needs 60 vCPUs and more.
 OFFERED: Mapping[Cloud, tuple[str, ...]] = {
@@ -299,19 +298,19 @@ def _find_provisioned(
         own = "throughput_mb_s" if rule.unit == "MB/s" else "throughput_mib_s"
         return plain.model_copy(update={**named, own: throughput})
 
-    def offered(iops: int) -> range:
+    def list_throughputs(iops: int) -> range:
         if rule.throughput_provisioned is None:
             return range(0)
         low, high = throughput_range(make(iops), rule)
         return range(low, high + 1)
 
     def top(iops: int) -> Volume:
-        return make(iops, offered(iops)[-1] if offered(iops) else None)
+        return make(iops, list_throughputs(iops)[-1] if list_throughputs(iops) else None)
 
     if not carries(top(most)):
         return None
     iops = rungs[bisect_left(rungs, True, key=lambda rung: carries(top(rung)))]
-    range_of = offered(iops)
+    range_of = list_throughputs(iops)
     if not range_of:
         return make(iops)
     at = bisect_left(range_of, True, key=lambda mib_s: carries(make(iops, mib_s)))

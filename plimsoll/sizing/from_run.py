@@ -111,9 +111,7 @@ def prepare_run(
     )
     capacity = judge_sustained([step.step for step in result.steps], rules)
     if capacity.verdict in DOUBTFUL or capacity.slowed:
-        raise NoGroundError(
-            f"nothing can be predicted from it: {capacity.verdict}: {capacity.summary}"
-        )
+        raise NoGroundError(f"nothing can be predicted from it: {capacity.sentence}")
     size = instance_size(target.instance_class)
     own_processors = processors if result.local else size.vcpus if size else None
     doubtful = {s.index for load in capacity.steps if not load.consistent for s in load.steps}

@@ -183,7 +183,7 @@ def _describe_instance(found: Mapping[str, Any]) -> RdsTarget | str:
         return words.escape_controls(told.splitlines()[0])
 
 
-def read_history(instance: str, for_s: float, now: datetime) -> History:
+def read_instance_history(instance: str, for_s: float, now: datetime) -> History:
     """Read an instance's minutes, beyond 15 days its five minutes, up to the last whole one.
 
     Of five minutes CloudWatch has the largest minute: it is taken for the third of them.

@@ -254,14 +254,14 @@ class Trend:
         """Return what an operation uses under a load; outside the measured range, at its ends."""
         within = min(max(load, self.least_load), self.most_load)
         beyond = min(max(load, self.least_load), BEYOND * self.most_load)
-        value, least = self._fitted(within), self._fitted(beyond)
+        value, least = self._predict_at(within), self._predict_at(beyond)
         spread = self._spread_at(within)
         return Guess(low=least / (1 + spread), mid=value, high=value * (1 + spread))
 
     def _spread_at(self, load: float) -> float:
         return math.hypot(self.spread, self.slope_spread * (math.log(load) - self.middle[0]))
 
-    def _fitted(self, load: float) -> float:
+    def _predict_at(self, load: float) -> float:
         return math.exp(self.middle[1] + self.slope * (math.log(load) - self.middle[0]))
 
 

@@ -195,7 +195,7 @@ class Sizer:
         )
 
     def judge(self, found: Prediction) -> Outlook:
-        """Say by its interval whether a target carries the load with the headroom."""
+        """Judge by the prediction interval whether a target carries the load with the headroom."""
         if found.low >= self.wish.required:
             return "carries"
         return "does not carry" if found.high < self.wish.required else "may carry"
@@ -211,7 +211,7 @@ class Sizer:
             if isinstance(option.target, RdsTarget | CassandraTarget)
         }
         if not carried:
-            yield from self._largest()
+            yield from self._find_largest()
         best: dict[str, Prediction] = {}
         for ladder in list_volume_ladders(self.base, self.wish.least_gib):
             if (own_class, ladder.type) in carried or ladder.top is None:
@@ -224,7 +224,7 @@ class Sizer:
             if self.judge(found) == "does not carry":
                 yield _describe_negative(kind, own_class, found)
 
-    def _largest(self) -> Iterator[Negative]:
+    def _find_largest(self) -> Iterator[Negative]:
         """Yield the highest prediction among all classes and volumes."""
         found = [
             (self.predict(change_volume(on_class, ladder.top)), name, ladder.type)
@@ -266,12 +266,12 @@ def describe_bound(bound: Bound) -> str:
 def describe_carrying(
     name: str, wish: Wish, usd_per_month: float | None, outlook: Outlook = "carries"
 ) -> str:
-    """Say what carries a load for how much: `X carries 2,000 ops/s for $100 a month`."""
+    """Describe what carries a load, and its price: `X carries 2,000 ops/s for $100 a month`."""
     return f"{name} {outlook} {wish.in_words} {describe_price(usd_per_month)}"
 
 
 def describe_price(usd_per_month: float | None) -> str:
-    """Say what something costs: `for $137 a month`."""
+    """Describe a price: `for $137 a month`."""
     if usd_per_month is None:
         return "at a price that is not known"
     return f"for {words.usd_a_month(usd_per_month)} a month"

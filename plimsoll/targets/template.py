@@ -28,8 +28,9 @@ _NEEDED: Mapping[ManagedEngine, Mapping[str, str | int]] = {
     "aurora-mysql": {"require_secure_transport": "ON"},
     "aurora-postgresql": _POSTGRES_NEEDED,
 }
-# By whether Extended Support is asked for. RDS itself enrolls every new database, and then charges
-# for a version past its standard support; where it may not, it refuses to create such a version
+# RDS's name of the lifecycle with and without Extended Support. By default RDS enrolls every new
+# database, and then charges for a version past its standard support; without it, RDS refuses to
+# create such a version
 # (docs.aws.amazon.com/AmazonRDS/latest/UserGuide/extended-support-charges.html, 2026-11-27).
 _LIFECYCLES: Mapping[bool, str] = {
     False: "open-source-rds-extended-support-disabled",

@@ -34,7 +34,7 @@ def rds_storage_type(target: RdsTarget | AuroraTarget) -> str:
     return target.storage_type if isinstance(target, AuroraTarget) else target.volume.type
 
 
-def lacks_room(reason: str) -> bool:
+def is_zone_full(reason: str) -> bool:
     """Whether a creation failed for lack of capacity in the zone, so that another may work."""
     return _NO_ROOM.search(reason) is not None
 

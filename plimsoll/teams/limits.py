@@ -92,7 +92,7 @@ class Limits:
             at=at,
             begins_within_s=round(begins_within.total_seconds()),
         )
-        update = self._changing(*self._taking(run_id, grant))
+        update = self._build_update(*self._describe_taking(run_id, grant))
         others = [together_with] if together_with else []
         conditions = [] if in_drain else [unless_drained(self._table, at)]
         for _ in range(ATTEMPTS):
@@ -131,7 +131,9 @@ class Limits:
             ":iops": -held.iops,
             ":settled": settled,
         }
-        update = self._changing(expression, "attribute_exists(#grant)", run_id, held.month, values)
+        update = self._build_update(
+            expression, "attribute_exists(#grant)", run_id, held.month, values
+        )
         for _ in range(ATTEMPTS):
             failed = write_transaction({"Update": update})
             if not any(failed) or failed == [CONDITION_FAILED]:
@@ -150,7 +152,9 @@ class Limits:
             if not name.startswith(_GRANT) and name not in self._key
         }
 
-    def _taking(self, run_id: str, grant: Grant) -> tuple[str, str, str, str, dict[str, object]]:
+    def _describe_taking(
+        self, run_id: str, grant: Grant
+    ) -> tuple[str, str, str, str, dict[str, object]]:
         conditions = ["attribute_not_exists(#grant)"]
         values: dict[str, object] = {
             ":grant": grant.model_dump(mode="json"),
@@ -166,7 +170,7 @@ class Limits:
         expression = "SET #grant = :grant ADD #runs :one, #clients :clients, #iops :iops, #usd :usd"
         return expression, " AND ".join(conditions), run_id, grant.month, values
 
-    def _changing(
+    def _build_update(
         self, expression: str, condition: str, run_id: str, month: str, values: dict[str, object]
     ) -> "UpdateTypeDef":
         write = TypeSerializer().serialize

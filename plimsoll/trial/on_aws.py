@@ -262,7 +262,7 @@ class OnAws:
         teller.say(f"deployed: {url}")
         return Service(Http(read_address(url, source=f"the stack's output {OUTPUT}")))
 
-    def left_of_run(self, run_id: str) -> list[Left]:
+    def list_left_of_run(self, run_id: str) -> list[Left]:
         """Ask the Tagging API, and look for the stack as the janitor does."""
         return find_target_remains(run_id)
 
@@ -276,7 +276,7 @@ class OnAws:
         for group in _list_log_groups():
             clients.logs().delete_log_group(logGroupName=group)
 
-    def left_of_deployment(self) -> list[Left]:
+    def list_left_of_deployment(self) -> list[Left]:
         """Return the stack, the resources with its tag, and the log groups that still exist."""
         left = find_tagged(DEPLOYMENT_TAG, NAME)
         if find_stack(NAME) is not None:

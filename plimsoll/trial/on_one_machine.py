@@ -48,7 +48,7 @@ class OnOneMachine:
         teller.say(f"deployed: {front.url}")
         return Service(Http(read_address(front.url, source="the service on this machine")))
 
-    def left_of_run(self, run_id: str) -> list[Left]:
+    def list_left_of_run(self, run_id: str) -> list[Left]:
         """Ask the twin as AWS would be asked, and look for the database server's process."""
         servers = (database for name, database in self.twin.databases.items() if run_id in name)
         running = [Left(f"the server of {each.identifier}", f"kill {each.pid}") for each in servers]
@@ -59,7 +59,7 @@ class OnOneMachine:
         teller.status("ending the stand-in for AWS")
         self._made.close()
 
-    def left_of_deployment(self) -> list[Left]:
+    def list_left_of_deployment(self) -> list[Left]:
         """Return the twin if it is alive, and the databases in its folder."""
         left = [Left("the stand-in for AWS", "end this process")] if self.twin.alive else []
         folder = self._home / "databases"

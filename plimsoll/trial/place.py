@@ -58,7 +58,7 @@ class Place(Protocol):
             PlimsollError: The deployment failed; parts of it may exist.
         """
 
-    def left_of_run(self, run_id: str) -> list[Left]:
+    def list_left_of_run(self, run_id: str) -> list[Left]:
         """Return what still exists of a run's target."""
 
     def destroy(self, teller: Teller) -> None:
@@ -68,5 +68,5 @@ class Place(Protocol):
             PlimsollError: Removing failed.
         """
 
-    def left_of_deployment(self) -> list[Left]:
+    def list_left_of_deployment(self) -> list[Left]:
         """Return what still exists of the deployment."""

@@ -140,7 +140,7 @@ def _check_verdict(result: RunResult) -> Finding:
     capacity = result.capacity
     holds = capacity is not None and capacity.verdict in ANSWERS
     if capacity is not None:
-        seen = f"{capacity.verdict}: {capacity.summary}"
+        seen = capacity.sentence
     else:
         seen = f"{result.state}: {result.failure.cause if result.failure else 'no verdict'}"
     return Finding(what="the verdict is an answer", holds=holds, seen=seen)
@@ -256,7 +256,7 @@ def run_canary(
         trial.findings += check_result(trial.result)
         run_id = trial.result.run_id
         left = _wait_until_nothing_left(
-            lambda: place.left_of_run(run_id), "the target", tag_patience_s, hasty
+            lambda: place.list_left_of_run(run_id), "the target", tag_patience_s, hasty
         )
         trial.findings.append(check_nothing_left("the target", left))
     except _FAILURES as error:
@@ -322,13 +322,13 @@ def _remove_everything(
         # what was destroyed without an error may stay listed for a while
         patience_s = 0.0 if problems else tag_patience_s
         left = _wait_until_nothing_left(
-            place.left_of_deployment, "the deployment", patience_s, teller
+            place.list_left_of_deployment, "the deployment", patience_s, teller
         )
         trial.findings.append(check_nothing_left("the deployment", left))
         trial.left += left
     except KeyboardInterrupt:
         trial.interrupted = True
-        trial.left += place.left_of_deployment()
+        trial.left += place.list_left_of_deployment()
     except _FAILURES as error:
         problems.append(str(error))
     if problems:

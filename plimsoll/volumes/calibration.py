@@ -132,7 +132,7 @@ def _measure_file(path: Path, directory: Path, seconds: float, size_mib: int) ->
             os.pwritev(fd, [block], at)
         os.fsync(fd)
 
-        def reading(io_bytes: int) -> Callable[[mmap.mmap, int], float]:
+        def make_read(io_bytes: int) -> Callable[[mmap.mmap, int], float]:
             def once(buffer: mmap.mmap, at: int) -> float:
                 start = time.perf_counter()
                 os.preadv(fd, [buffer], at * io_bytes)
@@ -140,7 +140,7 @@ def _measure_file(path: Path, directory: Path, seconds: float, size_mib: int) ->
 
             return once
 
-        def writing(io_bytes: int) -> Callable[[mmap.mmap, int], float]:
+        def make_write(io_bytes: int) -> Callable[[mmap.mmap, int], float]:
             def once(buffer: mmap.mmap, at: int) -> float:
                 start = time.perf_counter()
                 os.pwritev(fd, [buffer], at * io_bytes)
@@ -148,7 +148,7 @@ def _measure_file(path: Path, directory: Path, seconds: float, size_mib: int) ->
 
             return once
 
-        def flushing(buffer: mmap.mmap, at: int) -> float:
+        def flush_once(buffer: mmap.mmap, at: int) -> float:
             os.pwritev(fd, [buffer], at * _SMALL)
             start = time.perf_counter()
             os.fdatasync(fd)
@@ -168,13 +168,13 @@ def _measure_file(path: Path, directory: Path, seconds: float, size_mib: int) ->
 
         return DiskMeasurement(
             directory=str(directory.resolve()),
-            read=run("16 KiB read", reading(_SMALL), _SMALL, 1),
-            write=run("16 KiB write", writing(_SMALL), _SMALL, 1),
-            flush=run("fdatasync after a 16 KiB write", flushing, _SMALL, 1),
-            parallel_read=run("16 parallel 16 KiB reads", reading(_SMALL), _SMALL, _WORKERS),
-            parallel_write=run("16 parallel 16 KiB writes", writing(_SMALL), _SMALL, _WORKERS),
-            large_read=run("16 parallel 256 KiB reads", reading(_LARGE), _LARGE, _WORKERS),
-            large_write=run("16 parallel 256 KiB writes", writing(_LARGE), _LARGE, _WORKERS),
+            read=run("16 KiB read", make_read(_SMALL), _SMALL, 1),
+            write=run("16 KiB write", make_write(_SMALL), _SMALL, 1),
+            flush=run("fdatasync after a 16 KiB write", flush_once, _SMALL, 1),
+            parallel_read=run("16 parallel 16 KiB reads", make_read(_SMALL), _SMALL, _WORKERS),
+            parallel_write=run("16 parallel 16 KiB writes", make_write(_SMALL), _SMALL, _WORKERS),
+            large_read=run("16 parallel 256 KiB reads", make_read(_LARGE), _LARGE, _WORKERS),
+            large_write=run("16 parallel 256 KiB writes", make_write(_LARGE), _LARGE, _WORKERS),
         )
     finally:
         os.close(fd)

@@ -36,9 +36,9 @@ from plimsoll.errors import (
     PlimsollError,
 )
 from plimsoll.fleet.background_client import join_spans, list_span_loads
-from plimsoll.fleet.memory import peak_memory_mib
 from plimsoll.fleet.plan import make_load_spec
 from plimsoll.fleet.watchdog import kill_after
+from plimsoll.machine import peak_memory_mib
 from plimsoll.metrics import publish_from_environment
 from plimsoll.model.base import Model
 from plimsoll.model.databases import protocol_facts
@@ -170,14 +170,14 @@ FILE = "seconds-are-told-to.json"  # in the twin's folder, which no other user c
 LONGEST_BYTES = 60_000  # longest datagram; a second of a hundred operations takes half of it
 
 
-class TellTo(Model):
+class SecondsAddress(Model):
     """The content of the file: where to send the seconds."""
 
     port: int  # on 127.0.0.1
     key: str  # proves that the sender could read the file
 
 
-class Told(Model):
+class SecondDatagram(Model):
     """A datagram: one second of one client."""
 
     key: str
@@ -216,13 +216,13 @@ def open_second_sender(
         yield tell
 
 
-def _read_follower() -> TellTo | None:
+def _read_follower() -> SecondsAddress | None:
     """Read where to send the seconds; None if nobody follows the run."""
     path = os.environ.get(VARIABLE)
     if path is None:
         return None
     try:
-        return TellTo.model_validate_json(Path(path).read_bytes())
+        return SecondsAddress.model_validate_json(Path(path).read_bytes())
     except (OSError, ValueError):
         return None
 
@@ -285,7 +285,7 @@ def run_client(settings: ReachSettings, run_id: str, step: int, client: int) -> 
         files.put_model(client_path(step, client, plan.round), result)
         if beside is None:  # the sink would add background operations to the step's own
             _publish_client(result, plan)
-    # Its next turn is two windows later: nobody waits for it if that will not come.
+    # This client's next turn is two windows later; nobody waits for it if that will not come.
     return plan.relay is not None and _is_over(records_of(settings).get(run_id), step + 2)
 
 

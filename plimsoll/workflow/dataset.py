@@ -20,7 +20,7 @@ from plimsoll.targets.connection import connect_as_master
 from plimsoll.workflow.dataset_there import (
     count_parts,
     divide_reading,
-    is_own,
+    has_no_note,
     is_restored,
     note_layout,
     require_drawn_rows,
@@ -49,7 +49,7 @@ def create_schema(settings: ReachSettings, run_id: str) -> dict[str, object]:
     with family.open_datasets(master) as datasets:
         version = datasets.version()
         for workload in checked.datasets:
-            if is_own(datasets, request, workload):
+            if has_no_note(datasets, request, workload):
                 require_drawn_rows(workload, datasets.count_own(workload))
             else:
                 loaded |= datasets.create_tables(workload).loaded_rows
@@ -103,7 +103,7 @@ def verify_dataset(settings: ReachSettings, run_id: str, failed_parts: int) -> N
     counted: dict[str, int] = {}
     with family.open_datasets(target) as datasets:
         for workload in checked.datasets:
-            own = is_own(datasets, checked.request, workload)
+            own = has_no_note(datasets, checked.request, workload)
             counted |= datasets.count_own(workload) if own else datasets.finish(workload)
     if not family.settle(target, longest_s=SETTLING_MAX_S):
         raise DatasetError(

@@ -93,7 +93,7 @@ def is_restored(record: RunRecord, request: Request) -> bool:
     return record.restores is not None or request.target.snapshot is not None
 
 
-def is_own(datasets: Datasets, request: Request, compiled: Compiled) -> bool:
+def has_no_note(datasets: Datasets, request: Request, compiled: Compiled) -> bool:
     """Return whether the tables are the user's: his snapshot holds no note of a dataset."""
     if request.target.snapshot is None:
         return False

@@ -40,10 +40,10 @@ def so_far(files: RunFiles, phase: str | None = None) -> tuple[FinishedStep, ...
         files: The run's files.
         phase: The phase whose search it is; None if it is the run's own.
     """
-    return tuple(done for done in read_history(files) if done.phase == phase)
+    return tuple(done for done in read_finished_steps(files) if done.phase == phase)
 
 
-def read_history(files: RunFiles) -> tuple[FinishedStep, ...]:
+def read_finished_steps(files: RunFiles) -> tuple[FinishedStep, ...]:
     """Read what a search needs of all judged steps, phases first, without the warming step."""
     history = files.find_model(HISTORY, History)
     if history is None:  # nothing is judged yet, or an older version judged it
@@ -64,7 +64,7 @@ def judge_so_far(finished: Sequence[Step], request: Request) -> Capacity | None:
 
 def note_step(files: RunFiles, step: StepResult) -> tuple[FinishedStep, ...]:
     """Add a judged step to the history, replacing an earlier entry; return all steps so far."""
-    before = read_history(files)
+    before = read_finished_steps(files)
     if step.plan.index == WARMING_STEP:
         return before
     kept = [done for done in before if done.step.index != step.plan.index]

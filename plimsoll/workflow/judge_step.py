@@ -44,7 +44,7 @@ from plimsoll.model.run.results import Preconditioning, StepResult
 from plimsoll.model.run.run_record import RunFigures, RunRecord
 from plimsoll.requests.checked_request import check_request
 from plimsoll.targets.connection import connect_as_master
-from plimsoll.workflow.history import judge_so_far, note_step, read_history
+from plimsoll.workflow.history import judge_so_far, note_step, read_finished_steps
 from plimsoll.workflow.metric_points import judged_step_points
 from plimsoll.workflow.precondition import add_round
 from plimsoll.workflow.target_figures import add_host_figures, read_target_samples
@@ -170,7 +170,7 @@ def _complete_history(
 ) -> None:
     """Judge the windows of a relay before its last one that could not be judged while it ran."""
     assert plan.relay is not None  # noqa: S101 - the caller has looked
-    noted = {done.step.index for done in read_history(files)}
+    noted = {done.step.index for done in read_finished_steps(files)}
     for number in range(plan.relay.first, plan.index):
         if number not in noted:
             earlier = _add_counters_before(files, files.get(plan_path(number), StepPlan))

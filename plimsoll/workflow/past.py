@@ -63,7 +63,7 @@ def rebuild_record(result: RunResult, *, past: bool = True) -> RunRecord:
 # A finished run as input for `plimsoll size` and the API's sizing.
 
 
-def list_operations(result: RunResult) -> list[str]:
+def list_run_operations(result: RunResult) -> list[str]:
     """List the operations of a run, each of which needs a latency limit."""
     return sorted({name for step in result.steps for name in step.operations})
 

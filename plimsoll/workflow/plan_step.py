@@ -29,7 +29,7 @@ from plimsoll.workflow.barrier import (
     start_or_skip_step,
     start_step,
 )
-from plimsoll.workflow.history import read_history, read_search_steps, so_far
+from plimsoll.workflow.history import read_finished_steps, read_search_steps, so_far
 from plimsoll.workflow.phases import find_next_pass, planned_pass
 from plimsoll.workflow.precondition import needs_round
 from plimsoll.workflow.toggle import check_parameters, find_switch
@@ -88,7 +88,7 @@ def _plan_phase_step(
     first: int,
 ) -> dict[str, object] | None:
     """Pick the next pass or step of a phase; None if it has ended or a later phase has begun."""
-    done = read_history(files_of(settings, record.run_id))
+    done = read_finished_steps(files_of(settings, record.run_id))
     if any((one.step.index or 0) > first + phase.steps_most for one in done):
         return None
     if phase.search is not None:
@@ -143,7 +143,7 @@ def _plan_search_step(
         counters=family_of(target.protocol).read_counters(target),
         waiting=record.recovery,
         at_epoch_ms=round(time.time() * 1000),
-        machine=measure_machine()
+        machine=measure_around_twin()
         if settings.on_one_machine and waits_for_machine(request)
         else None,
         busy=record.busy,
@@ -169,7 +169,7 @@ def _plan_search_step(
     return start_or_skip_step(settings, record, checked, ready, finished, then=following.then)
 
 
-def measure_machine() -> MachineLoad | None:
+def measure_around_twin() -> MachineLoad | None:
     """Measure what keeps this machine busy besides the twin that this function runs on.
 
     A sandbox is forked from a process that the twin has started, as it has started all others.

@@ -44,7 +44,7 @@ from plimsoll.targets.template import (
     restore_from_snapshot,
     write_engine_parameters,
 )
-from plimsoll.targets.zones import choose_zones, find_full_zone, lacks_room
+from plimsoll.targets.zones import choose_zones, find_full_zone, is_zone_full
 
 
 def create_target(settings: CreateTargetSettings, run_id: str) -> dict[str, object]:
@@ -191,7 +191,7 @@ def await_target(settings: AwaitTargetSettings, run_id: str) -> dict[str, object
     except TargetCreationError as error:
         full = find_full_zone(str(error), settings.zones) or record.zone
         refused = (*record.zones_refused, full)
-        if not lacks_room(str(error)) or len(refused) >= len(settings.zones):
+        if not is_zone_full(str(error)) or len(refused) >= len(settings.zones):
             raise
         records_of(settings).change(run_id, zone=None, zones_refused=refused)
         return _await_answer(settings, again=_delete_refused_stack(settings, record))

@@ -87,7 +87,7 @@ class _MySql:
         if shape.primary_key:
             lines.append(f"PRIMARY KEY ({self._list_names(shape.primary_key, names)})")
         body = ",\n  ".join(lines)
-        return f"CREATE TABLE IF NOT EXISTS {self._quoted(name)} (\n  {body}\n){self.options}"
+        return f"CREATE TABLE IF NOT EXISTS {self._quote(name)} (\n  {body}\n){self.options}"
 
     def create_indexes(self, shape: TableShape, name: str, copy: int) -> dict[str, str]:
         """Return the statements that create a copy's secondary indexes, by index name.
@@ -100,15 +100,15 @@ class _MySql:
             for template, columns in indexes.items():
                 index = self.name_index(name, template.replace("{copy}", str(copy)))
                 listed = ", ".join(self.write_indexed(parse_indexed(c), names) for c in columns)
-                place = f"{self._quoted(name)} ({listed})"
-                statements[index] = f"CREATE {kind} {self._quoted(index)} ON {place}"
+                place = f"{self._quote(name)} ({listed})"
+                statements[index] = f"CREATE {kind} {self._quote(index)} ON {place}"
         return statements
 
     def write_indexed(self, indexed: Indexed, names: dict[str, str]) -> str:
         """Return a column of an index."""
         length = "" if indexed.length is None else f"({indexed.length})"
         order = " DESC" if indexed.descending else ""
-        return f"{self._quoted(names[indexed.column])}{length}{order}"
+        return f"{self._quote(names[indexed.column])}{length}{order}"
 
     def name_index(self, _table: str, own: str) -> str:
         """Return the name of an index of a table."""
@@ -117,7 +117,7 @@ class _MySql:
     def write_column(self, name: str, column: Column) -> str:
         """Return the definition of a column."""
         null = "NULL" if column.nullable else "NOT NULL"
-        parts = [self._quoted(name), self.write_type(column.type), null]
+        parts = [self._quote(name), self.write_type(column.type), null]
         if column.auto_increment:
             parts.append(self.increment)
         if column.default is not None:
@@ -132,11 +132,11 @@ class _MySql:
         """Return a text as it stands between quotes."""
         return text.replace("\\", "\\\\").replace("'", "''")
 
-    def _quoted(self, name: str) -> str:
+    def _quote(self, name: str) -> str:
         return f"{self.quote}{name}{self.quote}"
 
     def _list_names(self, columns: tuple[str, ...], names: dict[str, str]) -> str:
-        return ", ".join(self._quoted(names[column]) for column in columns)
+        return ", ".join(self._quote(names[column]) for column in columns)
 
     def _write_literal(self, value: Scalar) -> str:
         if isinstance(value, str):
@@ -199,7 +199,7 @@ class _Cassandra(_MySql):
         return super().create_table(shape, name)
 
     def write_column(self, name: str, column: Column) -> str:
-        return f"{self._quoted(name)} {self.write_type(column.type)}"
+        return f"{self._quote(name)} {self.write_type(column.type)}"
 
     def write_type(self, declared: str) -> str:
         for pattern, ours in _CQL_TYPES:

@@ -250,7 +250,7 @@ class _Reader(Cursor):
 
     def _table(self, token: Token) -> None:
         """Take a table name, which must be one of the workload's."""
-        name = self._folded(token)
+        name = self._fold_name(token)
         if self.peek().is_mark("."):
             raise _reach_error(f"another database, {show_token(token)}")
         if token.kind not in {"word", "name"} or name not in self._tables:
@@ -305,9 +305,9 @@ class _Reader(Cursor):
         token = self.next()
         if token.kind != "name" and not self._is_free(token):
             raise workload_error(f"has {show_token(token)} where a name should be")
-        return self._folded(token) if folded else token.text
+        return self._fold_name(token) if folded else token.text
 
-    def _folded(self, token: Token) -> str:
+    def _fold_name(self, token: Token) -> str:
         """Return a table's name as the server reads it: unquoted names may become lower case."""
         folds = self._vocabulary.folds and token.kind == "word"
         return token.text.lower() if folds else token.text

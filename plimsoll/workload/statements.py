@@ -122,7 +122,7 @@ class Statement(Declared):
             if text is None:
                 continue
             try:
-                written[language] = self._written(text, field, tables, names[language], known)
+                written[language] = self._write(text, field, tables, names[language], known)
             except WorkloadError as error:
                 if field == language:
                     raise
@@ -144,7 +144,7 @@ class Statement(Declared):
             case _:
                 assert_never(language)
 
-    def _written(
+    def _write(
         self, text: str, field: Language, tables: Copies, names: Names, known: KnownRows
     ) -> EngineStatement:
         language = names.language

@@ -198,7 +198,7 @@ class Workload:
             },
         }
 
-    def setting(self, name: str, value: Scalar) -> Scalar:
+    def check_setting(self, name: str, value: Scalar) -> Scalar:
         """Check a parameter's value, and return it in the form that is used.
 
         Raises:
@@ -267,7 +267,7 @@ class Workload:
         return chosen
 
     def _values(self, given: Mapping[str, Scalar]) -> dict[str, Scalar]:
-        chosen = {name: self.setting(name, value) for name, value in given.items()}
+        chosen = {name: self.check_setting(name, value) for name, value in given.items()}
         defaults = {
             name: parameter.check(parameter.default) for name, parameter in self.parameters.items()
         }

@@ -8,15 +8,15 @@ from typing import Any
 from werkzeug.wrappers import Request
 
 from plimsoll.console.stream import encode_event
-from plimsoll.local.rest_api import Answer
+from plimsoll.local.rest_api import HttpAnswer
 
 Made = Callable[[Request], Any]
 
 
-def problem(status: int, detail: str, *errors: dict[str, Any]) -> Answer:
+def problem(status: int, detail: str, *errors: dict[str, Any]) -> HttpAnswer:
     """A problem document."""
     body = {"title": "Refused", "status": status, "detail": detail, "errors": errors}
-    return Answer(
+    return HttpAnswer(
         status, (("Content-Type", "application/problem+json"),), json.dumps(body).encode()
     )
 
@@ -62,7 +62,7 @@ class LaidDown:
             self._cuts += 1
             self._news.notify_all()
 
-    def answer(self, request: Request, path: str) -> Answer:
+    def answer(self, request: Request, path: str) -> HttpAnswer:
         """Answer a call."""
         body = request.get_json(silent=True) if request.data else None
         self.calls.append((request.method, path, body))
@@ -71,9 +71,9 @@ class LaidDown:
             made = made(request)
         if made is None:
             return problem(404, f"there is nothing at {path}")
-        if isinstance(made, Answer):
+        if isinstance(made, HttpAnswer):
             return made
-        return Answer(200, (("Content-Type", "application/json"),), json.dumps(made).encode())
+        return HttpAnswer(200, (("Content-Type", "application/json"),), json.dumps(made).encode())
 
     def events(self, request: Request, ended: threading.Event) -> Iterator[bytes]:
         """Open a stream; one that goes on from an id gets what came after it."""

@@ -16,7 +16,7 @@ from plimsoll.client.address import Address
 from plimsoll.client.http import Http
 from plimsoll.errors import NotFoundError
 from plimsoll.local.front import Front
-from plimsoll.local.rest_api import Answer
+from plimsoll.local.rest_api import HttpAnswer
 from tests.browser import console_documents as documents
 from tests.browser.conftest import PATIENCE_MS
 from tests.browser.console_service import LaidDown
@@ -60,7 +60,7 @@ def opened(credentials: None) -> Iterator[Opened]:
     laid, asked = LaidDown(), []
 
     class Noted:
-        def answer(self, request: Request, path: str) -> Answer:
+        def answer(self, request: Request, path: str) -> HttpAnswer:
             asked.append(request)
             return laid.answer(request, path)
 
@@ -109,7 +109,7 @@ def test_without_the_token_nothing_is_signed(opened: Opened) -> None:
 
 def test_what_the_api_refuses_is_told_as_it_is(opened: Opened) -> None:
     problem = {"title": "Not found", "detail": "there is no run 'x'", "status": 404}
-    opened.api.answers["/runs/x"] = Answer(
+    opened.api.answers["/runs/x"] = HttpAnswer(
         404,
         (("Content-Type", "application/problem+json"), ("Retry-After", "7"), ("Set-Cookie", "a=b")),
         json.dumps(problem).encode(),

@@ -10,9 +10,9 @@ from plimsoll.model.deployment.functions import FUNCTIONS
 from plimsoll.statemachines import (
     FOLDER,
     STATE_MACHINES,
+    fill_placeholders,
     list_placeholders,
     machine_placeholder,
-    substitute,
 )
 from tests.infrastructure.template import Template, as_list
 
@@ -158,7 +158,7 @@ def test_the_definition_on_one_machine_is_the_deployed_one_but_for_names(
     deployed = made["DefinitionString"]
     for key, value in names.items():
         deployed = deployed.replace(f"${{{key}}}", value)
-    assert deployed == substitute(Path(FOLDER, f"{name}.asl.json").read_text(), names)
+    assert deployed == fill_placeholders(Path(FOLDER, f"{name}.asl.json").read_text(), names)
     assert "${" not in deployed
 
 

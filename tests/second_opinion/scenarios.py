@@ -10,9 +10,9 @@ from plimsoll.model.deployment.functions import FUNCTIONS, Setting
 from plimsoll.model.timings import AWS_TIMINGS, ENVIRONMENTS_AT_ONCE, ENVIRONMENTS_PER_S
 from plimsoll.statemachines import (
     STATE_MACHINES,
+    fill_placeholders,
     machine_placeholder,
     read_definition,
-    substitute,
 )
 from tests.second_opinion.scripted_aws import (
     SERVICE_FAULT,
@@ -185,7 +185,7 @@ def definition(machine: str) -> str:
         for name in STATE_MACHINES
     }
     named = {str(Setting.EVENT_BUS): "bus", str(Setting.RESULTS_BUCKET): "results"}
-    return substitute(read_definition(machine), {**functions, **machines, **named})
+    return fill_placeholders(read_definition(machine), {**functions, **machines, **named})
 
 
 def _called(state: Mapping[str, Any]) -> str:

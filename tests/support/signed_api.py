@@ -14,7 +14,7 @@ from werkzeug.serving import make_server
 from werkzeug.wrappers import Request, Response
 
 from plimsoll.client.address import Address
-from plimsoll.local.rest_api import Answer, build_refusal
+from plimsoll.local.rest_api import HttpAnswer, build_refusal
 
 KEY, SECRET, REGION, STAGE = "AKIDEXAMPLE", "not told", "eu-west-1", "/v1"
 _PARTS = re.compile(
@@ -25,7 +25,7 @@ _PARTS = re.compile(
 class Answers(Protocol):
     """What answers a call that is signed."""
 
-    def answer(self, request: Request, path: str) -> Answer: ...
+    def answer(self, request: Request, path: str) -> HttpAnswer: ...
 
 
 def is_signed(request: Request) -> bool:

@@ -72,7 +72,9 @@ def test_states_that_do_the_same_end_with_0(
     told = capsys.readouterr()
     assert told.out.startswith("no more work: 2 counts tested together, false alarms in at most")
     assert "not told by the server: log records, " in told.out
-    assert told.err == "pair 1 of 8: before\n"
+    assert told.err == (
+        "both states are the same: nothing was given that changes the second\npair 1 of 8: before\n"
+    )
 
 
 def test_a_migration_that_writes_more_ends_with_1(
@@ -98,7 +100,30 @@ def test_a_stored_state_is_measured_alone_and_compared_later(
     measured.clear()
     assert call("--baseline", str(stored)) == 0
     assert [state.name for state in measured] == ["after"]
-    assert call("--baseline", str(stored), "--seed", "5") == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["--pairs", "9"], "--pairs: --baseline was measured with 8, not 9"),
+        (["--operations", "500"], "--operations: --baseline was measured with 1000, not 500"),
+        (["--connections", "2"], "--connections: --baseline was measured with 1, not 2"),
+        (["--seed", "5"], "--seed: --baseline was measured with 1, not 5"),
+    ],
+)
+def test_a_state_stored_to_another_extent_is_refused_before_anything_is_measured(
+    measured: list[StateSetup],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    arguments: list[str],
+    problem: str,
+) -> None:
+    file = tmp_path / "state.json"
+    assert call("--save", str(file)) == 0
+    measured.clear()
+    assert call("--baseline", str(file), *arguments) == 2
+    assert problem in capsys.readouterr().err
+    assert measured == []
 
 
 @pytest.mark.parametrize(

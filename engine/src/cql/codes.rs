@@ -17,7 +17,7 @@ pub fn error(body: &[u8]) -> (i32, String) {
     (code, cursor.text_at_hand())
 }
 
-/// The server's error as the engine's: where rows are inserted, or a session is opened.
+/// Makes the engine's error of a server's, while a session is opened or rows are inserted.
 pub fn refusal(body: &[u8]) -> EngineError {
     let (code, message) = error(body);
     let name = name(code);
@@ -31,7 +31,7 @@ pub fn failure((code, message): (i32, String)) -> Failure {
     Failure { code: name(code), message, timed_out }
 }
 
-/// An error's name, after the protocol's description; its number where it has none there.
+/// An error's name in the protocol's description; its number if it has none.
 pub fn name(code: i32) -> String {
     let name = match code {
         0x0000 => "server_error",

@@ -1,4 +1,4 @@
-//! Asks a cluster for its nodes and their tokens, and says which of them a load goes to.
+//! Asks a cluster for its nodes and their tokens, and chooses which of them a load goes to.
 //!
 //! What the tables say comes from a server that may say anything. The load goes to the address that
 //! answered, and of the peers only to those on the same port, in the same data center, and within the
@@ -22,7 +22,7 @@ use crate::spec::Network;
 const LOCAL: &str = "SELECT data_center, rack, tokens, partitioner FROM system.local";
 const PEERS: &str =
     "SELECT data_center, rack, tokens, native_address, native_port FROM system.peers_v2";
-/// Before Cassandra 4.0.
+/// The tables of peers before Cassandra 4.0.
 const OLD_PEERS: &str = "SELECT data_center, rack, tokens, rpc_address FROM system.peers";
 const PARTITIONER: &str = "Murmur3Partitioner";
 /// More than any cluster has that is loaded from one machine; each costs connections.
@@ -91,7 +91,7 @@ fn new_peers(body: &[u8]) -> Option<Vec<Peer<'_>>> {
     Some(peers.collect())
 }
 
-/// They tell no port: all nodes have the same.
+/// They have no port: all nodes use the same one.
 fn old_peers(body: &[u8], contact: SocketAddr) -> Option<Vec<Peer<'_>>> {
     let peers = rows::read::<4>(body)?.into_iter().filter_map(|row| {
         let [data_center, rack, tokens, address] = row;

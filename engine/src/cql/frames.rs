@@ -3,8 +3,8 @@
 use crate::error::Violation;
 
 pub const HEADER: usize = 9;
-/// How many bytes of a body's start are kept where it arrives in pieces: enough for an error's code
-/// and message.
+/// Bytes of a body's start that are kept if it arrives in pieces: enough for an error's code and
+/// message.
 pub const PREFIX: usize = 512;
 /// The protocol's limit for a frame's body, in bytes.
 const LONGEST_BODY: usize = 256 << 20;
@@ -15,7 +15,7 @@ const FLAG_COMPRESSED: u8 = 0x01;
 const FLAG_TRACING: u8 = 0x02;
 const FLAG_WARNING: u8 = 0x08;
 
-/// What a frame is. Only those that a client without compression meets.
+/// The kinds of frames that a client without compression meets.
 pub mod opcode {
     pub const ERROR: u8 = 0x00;
     pub const STARTUP: u8 = 0x01;
@@ -56,7 +56,7 @@ pub struct Frame<'a> {
 
 impl<'a> Frame<'a> {
     /// The body, without the tracing id and the warnings that its flags announce at its start. Empty
-    /// where these are longer than what is kept.
+    /// if these are longer than what is kept.
     pub fn body(&self) -> &'a [u8] {
         let mut cursor = Cursor(self.body);
         if self.flags & FLAG_TRACING != 0 {
@@ -182,7 +182,7 @@ impl<'a> Cursor<'a> {
         self.take(length.into())
     }
 
-    /// A `[bytes]` or a `[value]`: None within, where it is null.
+    /// A `[bytes]` or a `[value]`: an inner None if it is null.
     pub fn value(&mut self) -> Option<Option<&'a [u8]>> {
         match usize::try_from(self.int()?) {
             Ok(length) => self.take(length).map(Some),

@@ -16,7 +16,7 @@ use crate::session::connect::{Login, Opener, Session, lost};
 use crate::session::link::Link;
 use crate::session::tls;
 
-/// In bytes: no frame of a login or of a prepared statement's description is larger.
+/// The largest frame of a login or of a prepared statement's description, in bytes.
 const LARGEST_BODY: usize = 1 << 20;
 /// More events than a server sends while a session is opened.
 const MOST_EVENTS: usize = 1_000;
@@ -25,7 +25,7 @@ const MOST_EVENTS: usize = 1_000;
 #[derive(Debug, Clone, Default)]
 pub struct Known {
     pub statements: Vec<Statement>,
-    /// Their texts, with which they are prepared again where the server has forgotten them.
+    /// Their texts, with which they are prepared again if the server has forgotten them.
     pub texts: Arc<[String]>,
     /// Which of them are writes with a condition.
     pub conditional: Vec<bool>,

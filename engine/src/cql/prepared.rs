@@ -28,7 +28,7 @@ pub enum Type {
 pub struct Statement {
     pub id: Vec<u8>,
     pub types: Vec<Type>,
-    /// Which binds are the partition's key, in its order; empty where not all of it is bound.
+    /// Which binds are the partition key, in its order; empty if not all of it is bound.
     pub partition_key: Vec<u16>,
 }
 

@@ -1,5 +1,5 @@
-//! The rows of an answer to a QUERY, as far as the system's own tables need them, and how many an
-//! execution met.
+//! Reads the rows of the system's own tables from answers to QUERY, and counts the rows of an
+//! execution.
 
 use super::frames::Cursor;
 use super::prepared;
@@ -10,10 +10,10 @@ const GLOBAL_TABLE: i32 = 0x01;
 const MORE_PAGES: i32 = 0x02;
 const NO_METADATA: i32 = 0x04;
 
-/// One row's values, in the order of the SELECT; null is nothing.
+/// One row's values, in the order of the SELECT; None for null.
 pub type Row<'a, const N: usize> = [Option<&'a [u8]>; N];
 
-/// Reads a RESULT of rows with so many columns. None if it is something else, or cut short.
+/// Reads a RESULT of rows with N columns. None if it is another kind of answer, or cut short.
 pub fn read<const N: usize>(body: &[u8]) -> Option<Vec<Row<'_, N>>> {
     let mut cursor = Cursor(body);
     if cursor.int()? != RESULT_ROWS {
@@ -41,8 +41,8 @@ pub fn read<const N: usize>(body: &[u8]) -> Option<Vec<Row<'_, N>>> {
     Some(rows)
 }
 
-/// How many rows an execution met, by its RESULT: those returned, or of a conditional write 1 if it was
-/// applied. None if the answer does not tell it, as that of a plain write.
+/// Counts the rows of an execution from its RESULT: those that it returned, or 1 for a conditional
+/// write that was applied, else 0. None if the answer has no count: a plain write's has none.
 pub fn met(body: &[u8], conditional: bool) -> Option<u64> {
     let mut cursor = Cursor(body);
     if cursor.int()? != RESULT_ROWS {
@@ -86,7 +86,7 @@ fn skip_metadata(cursor: &mut Cursor<'_>, global: bool, columns: usize) -> Optio
     Some(())
 }
 
-/// A text, or nothing where it is null or no text.
+/// A text; None if it is null or not UTF-8.
 pub fn text(value: Option<&[u8]>) -> Option<&str> {
     std::str::from_utf8(value?).ok()
 }

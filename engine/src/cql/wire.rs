@@ -22,7 +22,7 @@ pub struct CqlWire {
     requests: Requests,
 }
 
-/// The requests that are under way on a connection.
+/// The requests in progress on a connection.
 struct Requests {
     known: Known,
     streams: Streams,
@@ -35,9 +35,9 @@ struct Slot {
     awaits: Awaits,
     /// The index of its statement.
     prepared: usize,
-    /// The fewest rows that it is to meet.
+    /// The least number of rows that it has to return.
     rows_least: u64,
-    /// The execution as it was sent. It is sent again where the server has forgotten the statement,
+    /// The execution as it was sent. It is sent again if the server has forgotten the statement,
     /// since the binds cannot be drawn twice.
     packet: Vec<u8>,
 }
@@ -49,7 +49,7 @@ enum Awaits {
     Result,
     /// The statement is being prepared again.
     Prepared,
-    /// The result, of an execution that was sent again.
+    /// The execution was sent again; its result is awaited.
     SecondResult,
 }
 
@@ -190,7 +190,7 @@ impl Wire for CqlWire {
 }
 
 impl Requests {
-    /// Takes one response; what has to be sent for it is appended to `out`.
+    /// Handles one response, and appends to `out` what it makes necessary to send.
     fn take(
         &mut self,
         frame: &Frame<'_>,

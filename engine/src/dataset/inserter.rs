@@ -21,9 +21,9 @@ pub struct Rows {
 pub struct Batches {
     /// The statements that each connection prepares for it.
     pub prepared: Vec<Prepared>,
-    /// The last batch has the rows that are left over.
+    /// Rows of each batch but the last, which has the rest.
     pub rows_per_batch: usize,
-    /// The numbers of all rows in the order of loading, where that is not their own order.
+    /// The numbers of all rows in the order of loading; None if they are loaded in number order.
     pub order: Option<Vec<i64>>,
 }
 
@@ -32,7 +32,7 @@ pub trait Inserter: Sized {
     /// What a login of the family finds out.
     type Known: Login;
 
-    /// Cuts a dataset into batches.
+    /// Divides a dataset into batches.
     fn batches(dataset: &Dataset, rows: &mut Rows) -> Batches;
 
     /// Inserts over this session, whose reads and writes return after
@@ -57,6 +57,6 @@ pub trait Inserter: Sized {
         patience: &Patience<'_>,
     ) -> Result<u64, EngineError>;
 
-    /// Leaves as the protocol asks.
+    /// Ends the session as the protocol demands.
     fn quit(&mut self);
 }

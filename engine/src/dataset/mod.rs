@@ -67,7 +67,7 @@ struct Share<'a> {
     cancelled: &'a AtomicBool,
     next_batch: AtomicU64,
     rows_done: AtomicU64,
-    /// What came of the rows so far, and the error that ends the load.
+    /// The progress so far, and the error that ends the load.
     result: Mutex<(DatasetReport, Option<EngineError>)>,
 }
 
@@ -97,7 +97,7 @@ impl Share<'_> {
         }
     }
 
-    /// Inserts a batch, on a new connection where there is none, or where the last one failed.
+    /// Inserts a batch, on a new connection if there is none or the last one failed.
     fn insert<I: Inserter>(
         &self,
         inserter: &mut Option<I>,

@@ -45,7 +45,7 @@ impl Wait<'_> {
     /// Receives some bytes into `buffer`, and returns how many: 1 or more.
     pub fn receive(&self, link: &mut Link, buffer: &mut [u8]) -> Result<usize, EngineError> {
         loop {
-            self.check()?; // also of a server that talks without end
+            self.check()?; // each time: a server that sends without end meets the deadline too
             match link.receive(buffer) {
                 Ok(0) => return Err(lost(&io::ErrorKind::UnexpectedEof.into())),
                 Ok(read) => return Ok(read),
@@ -54,7 +54,7 @@ impl Wait<'_> {
         }
     }
 
-    /// Nothing has moved, for this reason: an error where it is none to wait any longer.
+    /// Fails unless this error only means that nothing has arrived yet, and waiting may go on.
     fn go_on_after(&self, error: &io::Error) -> Result<(), EngineError> {
         use io::ErrorKind::{Interrupted, TimedOut, WouldBlock};
         if !matches!(error.kind(), Interrupted | TimedOut | WouldBlock) {
@@ -63,7 +63,7 @@ impl Wait<'_> {
         self.check()
     }
 
-    /// An error where it is not to be waited any longer.
+    /// Fails if the caller has cancelled, or the deadline has passed.
     fn check(&self) -> Result<(), EngineError> {
         if self.cancelled.load(Ordering::Relaxed) {
             return Err(EngineError::new("cancelled", "cancelled"));

@@ -1,5 +1,5 @@
-//! What the clients of a step measured, added up one client at a time: what is kept grows with the
-//! seconds and the latencies that there were, not with the number of clients.
+//! Adds up what the clients of a step measured, one client at a time. Memory grows with the number
+//! of seconds and of different latencies, and not with the number of clients.
 
 mod seconds;
 
@@ -32,7 +32,7 @@ type Fields<'a> = Named<&'a RawValue>;
 #[derive(Default)]
 pub struct Fold {
     histograms: BTreeMap<String, Histogram>,
-    /// Of each node of a cluster, by its address.
+    /// The sums of each node of a cluster, by its address.
     nodes: BTreeMap<String, Histogram>,
     seconds: Seconds,
 }
@@ -94,7 +94,7 @@ impl Fold {
         sums(&self.histograms)
     }
 
-    /// Each node's merged histogram, by its address; of a target of one there is none.
+    /// Each node's merged histogram, by its address; empty if the target has one node.
     pub fn nodes(&self) -> BTreeMap<&str, LatencySum> {
         sums(&self.nodes)
     }
@@ -119,7 +119,7 @@ fn sums(histograms: &BTreeMap<String, Histogram>) -> BTreeMap<&str, LatencySum> 
     histograms.iter().map(|(name, merged)| (name.as_str(), sum(merged))).collect()
 }
 
-/// In bounds of our own: a histogram above them is refused before any is added.
+/// Reads a histogram within the bounds of this module; one beyond them is refused before it is added.
 fn own_histogram(fields: &Fields) -> Result<Histogram, EngineError> {
     histogram::merge(&[read(fields, "histogram")?])
 }

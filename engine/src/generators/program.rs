@@ -38,7 +38,7 @@ pub struct Statement {
     pub choose: Option<Value>,
     pub binds: Vec<Value>,
     pub repeat: u32,
-    /// The fewest rows that one execution is to meet.
+    /// The least number of rows that an execution has to return, match or insert.
     pub rows_least: u64,
     /// The variables that take the first columns of its first row.
     pub returns: Box<[(usize, ReturnedKind)]>,
@@ -109,12 +109,12 @@ struct ChooserPlan {
     distribution: Distribution,
     low: i64,
     initial: u64,
-    /// The key space that it draws from, if one.
+    /// The key space that it draws from, if any.
     space: Option<usize>,
 }
 
 impl Program {
-    /// Without operations yet.
+    /// A program that has no operations yet.
     pub(super) fn over(spaces: &[spec::KeySpace]) -> Self {
         Program { spaces: spaces.to_vec(), ..Program::default() }
     }

@@ -19,7 +19,7 @@ const NEVER: u64 = u64::MAX;
 /// milliseconds; a wait with nanoseconds needs Linux 5.11, and AWS Lambda's kernel is older.
 pub(super) struct Alarm {
     timer: OwnedFd,
-    /// In nanoseconds of the load's clock; [`NEVER`] where it is not set.
+    /// In nanoseconds of the load's clock; [`NEVER`] if it is not set.
     rings_at: u64,
 }
 
@@ -34,7 +34,7 @@ impl Alarm {
         Ok(Self { timer, rings_at: NEVER })
     }
 
-    /// Sets the time at which it rings. A system call only where that time is another than before.
+    /// Sets the time at which it rings. Makes a system call only if the time changes.
     pub(super) fn set(&mut self, until: u64, now: u64) -> Result<(), Errno> {
         if until == self.rings_at {
             return Ok(());
@@ -46,7 +46,7 @@ impl Alarm {
         timerfd_settime(&self.timer, TimerfdTimerFlags::empty(), &once).map(|_| ())
     }
 
-    /// The epoll has told of it: it rings no more until it is set again.
+    /// Silences it after its event, until it is set again.
     pub(super) fn has_rung(&mut self) {
         self.rings_at = NEVER;
     }

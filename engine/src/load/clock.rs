@@ -110,7 +110,7 @@ pub fn preemptions() -> u64 {
 /// Linux counts in `/proc` in hundredths of a second, whatever its own tick is.
 const TICK_MS: u64 = 10;
 
-/// The number at a place among the words of a file; None where there is none.
+/// The number at a place among the words of a file; None if there is none.
 fn number_in(file: &str, place: usize) -> Option<u64> {
     std::fs::read_to_string(file).ok()?.split_whitespace().nth(place)?.parse().ok()
 }

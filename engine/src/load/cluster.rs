@@ -11,14 +11,14 @@ use crate::session::connect::Opener;
 
 /// The nodes that a load goes to.
 pub struct Cluster {
-    /// How to reach each.
+    /// How to reach each node.
     pub openers: Vec<Opener>,
-    /// None if there is one node, and nothing to choose.
+    /// None if there is only one node.
     pub ring: Option<Arc<Ring>>,
 }
 
 impl Cluster {
-    /// Nothing but the target's own address.
+    /// A cluster of the target's own address alone.
     pub fn single(opener: Opener) -> Self {
         Cluster { openers: vec![opener], ring: None }
     }
@@ -54,9 +54,9 @@ pub struct NodeTally {
     pub operations: Tally,
     /// Statements that were sent there, warm-up included.
     pub statements: u64,
-    /// Those of them that belonged to a node without a connection.
+    /// Statements among them that belonged to a node without a connection.
     pub taken_over: u64,
-    /// How often a connection to it was lost.
+    /// Number of connections to it that were lost.
     pub lost: u64,
 }
 

@@ -34,9 +34,9 @@ pub struct Lane {
     pub remaining: u64,
     /// Whether it is in the queue of idle lanes, or of those that pause.
     pub queued: bool,
-    /// The operation that is sent next, where it is chosen before a pause.
+    /// The next operation, if it was chosen before a pause.
     chosen: Option<usize>,
-    /// When what was sent last was sent, if the latency of statements is recorded.
+    /// When its last packet was sent; kept if the latency of statements is recorded.
     pub statement_sent: u64,
 }
 
@@ -59,7 +59,7 @@ impl Lane {
         }
     }
 
-    /// The operation that runs, by index.
+    /// The index of the running operation.
     pub fn operation(&self) -> usize {
         self.running.index
     }
@@ -111,7 +111,7 @@ impl Lane {
         self.running.again(&mut Tools { program, scope, drawing, wire, slot, sent });
     }
 
-    /// Takes the answer to the last packet, and appends the next one where there is one.
+    /// Takes the answer to the last packet, and appends the next one if there is one.
     pub fn answered<W: Wire>(
         &mut self,
         result: Result<Met, Box<Failure>>,
@@ -124,7 +124,7 @@ impl Lane {
         self.running.answered(result, &mut Tools { program, scope, drawing, wire, slot, sent })
     }
 
-    /// The operation is over, answered or lost: the rows that it issued are acknowledged.
+    /// Ends the operation, answered or lost, and acknowledges the rows that it issued.
     #[inline]
     pub fn end(&mut self, scope: &mut Scope, state: State) {
         for (space, ticket) in self.drawing.issued.drain(..) {

@@ -6,7 +6,7 @@ use crate::generators::program::{Operation, Program, Statement, Step};
 use crate::generators::rng::Rng;
 use crate::generators::values::{Drawing, Scope, Variable};
 
-/// An operation that is under way.
+/// An operation in progress.
 #[derive(Debug, Default)]
 pub struct Running {
     /// Its index in the program.
@@ -28,19 +28,19 @@ enum Place {
     Begin,
     Statement {
         index: usize,
-        /// How often it is still to be executed, this time included.
+        /// Executions left, this one included.
         left: u32,
     },
     /// A statement of an operation with logic.
     Step {
         /// The index of the step that sent it.
         index: usize,
-        /// How often it is still to be executed, this time included.
+        /// Executions left, this one included.
         left: u32,
     },
     Commit,
     Rollback,
-    /// All of it is sent.
+    /// Everything is sent.
     Whole,
 }
 
@@ -125,7 +125,7 @@ impl Running {
         }
     }
 
-    /// Draws an operation and appends its first packet.
+    /// Draws an operation, and appends its first packet.
     pub fn begin<W: Wire>(&mut self, tools: &mut Tools<'_, W>) {
         let index = tools.program.choose_operation(tools.drawing);
         self.begin_chosen(index, tools);

@@ -1,4 +1,4 @@
-//! How a load is divided between its threads: lanes, what they draw from, due times.
+//! Divides a load between its threads: lanes, what they draw from, due times.
 
 use super::lane::Lane;
 use super::open_loop::OpenLoop;

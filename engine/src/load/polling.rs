@@ -10,22 +10,22 @@
 
 use super::pacing::SECOND;
 
-/// A shorter poll is not worth it.
+/// The shortest poll that is worth its system call, in nanoseconds.
 const LEAST_NS: u64 = 2_000;
 /// How often a client that has stopped polling tries it again: a try that finds nothing takes twice
 /// the longest poll.
 const TRY_EVERY_NS: u64 = SECOND / 50;
-/// The budget: the share of the time that may go into polls which found nothing, ...
+/// The budget: the share of the time that polls which find nothing may take.
 const VAIN_SHARE: f64 = 0.5;
-/// ... and what is there of it at the start, in nanoseconds.
+/// What the budget holds at the start, in nanoseconds.
 const VAIN_AT_START: u64 = 1_000_000;
-/// How often to see whether others want the processor.
+/// Time between looks at whether other threads want the processor.
 const SEE_EVERY_NS: u64 = SECOND / 50;
-/// So often within [`SEE_EVERY_NS`] the kernel itself takes a processor away, for its own work.
+/// Switches within [`SEE_EVERY_NS`] that are the kernel's own work, and do not count.
 const OWN_SWITCHES: u64 = 3;
-/// How long it does not poll once others wanted the processor; each time twice as long, ...
+/// The first pause of polling after others wanted the processor; each further one is twice as long.
 const FIRST_PAUSE_NS: u64 = SECOND / 10;
-/// ... up to this.
+/// The longest pause of polling.
 const LONGEST_PAUSE_NS: u64 = 10 * SECOND;
 
 /// How long one thread busy-polls. Times are of the load's clock.
@@ -71,7 +71,7 @@ impl Polling {
         self.ns.min(budget.saturating_sub(self.vain_ns))
     }
 
-    /// Takes a wait that is over: how long it polled, whether that found something, and how long it took
+    /// Learns from a wait that is over: how long it polled, whether that found something, and how long it took
     /// in all.
     #[inline]
     pub fn waited(&mut self, now: u64, polled_ns: u64, found: bool, took_ns: u64) {
@@ -99,7 +99,7 @@ impl Polling {
         self.most_ns > 0 && now >= self.see_at
     }
 
-    /// Takes how often others have taken the processor away from the thread so far. A thread that polls
+    /// Learns how often others have taken the processor away from the thread so far. A thread that polls
     /// keeps its processor from the server, or from other clients, that share it.
     pub fn saw(&mut self, now: u64, switches: u64) {
         let since = switches - std::mem::replace(&mut self.switches, switches);
@@ -120,7 +120,7 @@ mod tests {
 
     const MOST_NS: u64 = 50_000;
 
-    /// Lets answers come after so long, one after the other; returns how long it looked in vain.
+    /// Lets answers come after so long, one after the other; returns how long it polled in vain.
     fn wait_for(polling: &mut Polling, now: &mut u64, answers_ns: &[u64]) -> u64 {
         let mut vain = 0;
         for &answer_ns in answers_ns {

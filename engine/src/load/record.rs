@@ -31,11 +31,11 @@ impl Window {
 #[derive(Debug, Clone)]
 pub struct Tally {
     pub succeeded: u64,
-    /// The rows that the statements of its successes met.
+    /// The rows that its successful operations returned, matched or inserted.
     pub met: Met,
-    /// Those of its successes that rolled back what they had done, as they were to.
+    /// Successes that rolled back on purpose.
     pub rolled_back: u64,
-    /// Tries after which it was tried again, by what they met.
+    /// Tries that were repeated, by the server's code of what undid them.
     pub retries: Errors,
     pub errors: Errors,
     pub latency: Histogram,
@@ -111,7 +111,7 @@ pub struct Recorder {
     window: Window,
     pub tallies: Vec<Tally>,
     current: Vec<Option<Second>>,
-    /// Not entered yet; all are of the current second.
+    /// Successes not entered yet; all are of the current second.
     successes: Vec<Success>,
     /// The second of `current`, counted from the load's start.
     second: u64,
@@ -184,7 +184,7 @@ impl Recorder {
         self.successes = successes;
     }
 
-    /// Records an operation that failed at a time. `latency_ns`: of a time-out, its full length.
+    /// Records an operation that failed at a time. `latency_ns`: the full length, for a time-out.
     #[cold]
     pub fn failure(
         &mut self,

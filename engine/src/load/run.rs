@@ -29,7 +29,7 @@ const CHECK_EVERY: Duration = Duration::from_millis(50);
 
 /// The caller, while the load runs.
 pub trait Listener {
-    /// Takes the seconds that have become complete, often none. Answering false cancels the load.
+    /// Receives the seconds that are complete now, often none. Returning false cancels the load.
     fn seconds_passed(&mut self, seconds: &[SecondReport]) -> bool;
 }
 
@@ -84,7 +84,7 @@ fn find_cluster<W: Wire>(
     })
 }
 
-/// When a load starts and is measured.
+/// When a load starts, and its measured window; in nanoseconds of the load's clock.
 struct Times {
     start: u64,
     window: Window,
@@ -93,7 +93,7 @@ struct Times {
 }
 
 impl Times {
-    /// From the barrier (`start_at_epoch_ms`), or from now. A client that is late starts at once; its
+    /// Counts from the barrier (`start_at_epoch_ms`), or from now if there is none. A client that is late starts at once; its
     /// window begins when it starts, or later, and ends with that of all other clients.
     fn new(load: &Load, clock: &Clock) -> Self {
         let now = clock.now();

@@ -6,7 +6,7 @@ use super::record::{HandOver, Second};
 use crate::histogram;
 use crate::report::SecondReport;
 
-/// Gathers the threads' seconds; a second is complete once every thread is past it.
+/// Adds up the threads' seconds; a second is complete once every thread is past it.
 pub struct Gatherer {
     operations: Vec<String>,
     /// The first second that each thread is not past.

@@ -160,7 +160,8 @@ fn client(shared: &Shared<'_>, finished: &[Finished]) -> SelfReport {
     }
 }
 
-/// How long its threads had work and no processor: in the run queue, or for the hypervisor's others.
+/// Time that the threads were ready to run without a processor: in the run queue, or stolen by the
+/// hypervisor for other machines; in seconds.
 fn processor_wait_s(finished: &[Finished]) -> Option<f64> {
     let waited: Option<Duration> = finished.iter().map(|thread| thread.cpu.waited).sum();
     let stolen = finished.first()?.cpu.stolen; // every thread sees that of the whole machine

@@ -15,14 +15,14 @@ use crate::error::EngineError;
 
 /// Events that one poll returns at most.
 const EVENTS: usize = 256;
-/// A sleep that ends sooner than this was none: its events were there already.
+/// A shorter sleep does not count as one: its events were there already.
 const NO_WAIT_NS: u64 = 3_000;
 const AT_ONCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
 
 /// An epoll with its timer. Times are of the load's clock.
 pub struct Waiter {
     clock: Clock,
-    /// Waits are measured within it.
+    /// The window in which waits are measured.
     window: Window,
     epoll: OwnedFd,
     alarm: Alarm,

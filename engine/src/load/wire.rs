@@ -22,7 +22,7 @@ pub struct Execution<'a> {
     pub binds: &'a [Value],
     /// CQL only.
     pub consistency: Consistency,
-    /// The fewest rows that it is to meet.
+    /// The least number of rows that it has to return, match or insert.
     pub rows_least: u64,
     /// The variables that take the first columns of its first row.
     pub returns: &'a [(usize, ReturnedKind)],
@@ -39,7 +39,7 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// Begins the answer to a statement of which these are kept.
+    /// Starts the answer to a statement some of whose columns are kept.
     #[cold]
     pub fn begin(&mut self, returns: &[(usize, ReturnedKind)]) {
         self.kinds.clear();
@@ -49,7 +49,7 @@ impl Kept {
         self.filled = false;
     }
 
-    /// Nothing is kept of the next answer.
+    /// Keeps nothing of the next answer.
     #[inline]
     pub fn clear(&mut self) {
         self.wanted = 0;
@@ -71,7 +71,7 @@ impl Kept {
         self.values[column] = Variable::Null;
     }
 
-    /// Keeps a number. Returns whether it can be.
+    /// Keeps a number; returns false if it does not fit.
     pub fn set_integer(&mut self, column: usize, number: i64) {
         match self.kinds[column] {
             ReturnedKind::Integer => self.values[column] = Variable::Integer(number),
@@ -79,7 +79,7 @@ impl Kept {
         }
     }
 
-    /// Keeps a text, or the whole number that it is. Returns false if it is none.
+    /// Keeps a text, or the whole number that it spells; returns false if it spells none.
     pub fn set_digits(&mut self, column: usize, text: &[u8]) -> bool {
         match self.kinds[column] {
             ReturnedKind::Text => self.set_text(column, text),
@@ -121,17 +121,17 @@ pub struct Met {
     /// How many were returned, inserted, matched for an update or deleted. None if an answer does not
     /// tell it.
     pub rows: Option<u64>,
-    /// How many fewer each statement met than it was to meet, over all of them.
+    /// Rows missing, summed over the statements: how far each fell short of its least number.
     pub missing: u64,
-    /// The operation rolled back what it had done, as it was to.
+    /// The operation rolled back on purpose.
     pub rolled_back: bool,
 }
 
 impl Met {
-    /// Of no statement.
+    /// The sum over no statement.
     pub const NONE: Met = Met { rows: Some(0), missing: 0, rolled_back: false };
 
-    /// Of one statement that was to meet at least so many.
+    /// The rows of one statement, given the least number that it has to meet.
     #[inline]
     pub fn of(rows: Option<u64>, least: u64) -> Self {
         let missing = rows.map_or(0, |rows| least.saturating_sub(rows));
@@ -157,7 +157,7 @@ pub struct Answered {
 pub trait Wire: Sized + Send {
     /// The facts that a login learns of its session.
     type Known: Login;
-    /// Whether the requests of several lanes are gathered, and sent together.
+    /// Whether the requests of several lanes are collected and sent together.
     const GATHERS: bool = false;
     /// Whether a target may have several nodes, each with the rows of its own tokens.
     const ROUTES: bool = false;

@@ -32,11 +32,11 @@ use crate::session::connect::Session;
 
 /// In bytes.
 const BUFFER: usize = 64 * 1024;
-/// So many bytes are sent at once, without waiting for others to go with them.
+/// From so many bytes on, what a line has collected is sent at once.
 const ENOUGH_BYTES: usize = 16 * 1024;
 /// The name of the reopener's bell among the events; a line's name is its index.
 const BELL: u64 = u64::MAX;
-/// How long after the end the answers to what was sent are awaited.
+/// How long outstanding answers are awaited after the end, in nanoseconds.
 const DRAIN_NS: u64 = 2 * SECOND;
 /// How much of [`DRAIN_NS`] one wait may use up, however long it takes: while the whole machine
 /// stands still no answer can come.
@@ -96,7 +96,7 @@ pub struct Worker<'a, W: Wire> {
     buffer: Vec<u8>,
     /// Answers that were read together.
     answers: Vec<Answered>,
-    /// Lines that have gathered something to send.
+    /// Lines that have collected something to send.
     gathered: Vec<usize>,
     /// Open loop: lanes without an operation, the longest idle first.
     idle: VecDeque<usize>,
@@ -210,7 +210,7 @@ impl<'a, W: Wire> Worker<'a, W> {
         }
     }
 
-    /// The load is over: waits for the answers to what was sent, closes the connections, sums up.
+    /// Ends the load: waits for outstanding answers, closes the connections, sums up.
     fn finish(mut self, end: u64, all_done: bool) -> Finished {
         let cpu = Cpu::now().since(self.cpu_at_start.unwrap_or_else(Cpu::now));
         let shared = self.shared;
@@ -368,7 +368,7 @@ impl<'a, W: Wire> Worker<'a, W> {
         None
     }
 
-    /// A lane has nothing to do now: in an open loop it waits for its turn.
+    /// Notes that a lane has nothing to do; in an open loop it waits for its turn.
     fn rest(&mut self, index: usize) {
         let lane = &mut self.lanes[index];
         if self.open_loop.is_some() && !lane.queued {
@@ -397,7 +397,7 @@ impl<'a, W: Wire> Worker<'a, W> {
         self.pass_on(line);
     }
 
-    /// A packet was appended: sends it at once, or gathers it with others.
+    /// Sends a packet that was appended at once, or collects it with others.
     fn pass_on(&mut self, line: usize) {
         if !W::GATHERS || self.lines[line].wire.link().unsent() > ENOUGH_BYTES {
             self.send(line);
@@ -406,7 +406,7 @@ impl<'a, W: Wire> Worker<'a, W> {
         }
     }
 
-    /// Sends what has been gathered.
+    /// Sends what has been collected.
     fn send_gathered(&mut self) {
         if W::GATHERS {
             while let Some(line) = self.gathered.pop() {
@@ -519,7 +519,7 @@ impl<'a, W: Wire> Worker<'a, W> {
         now < self.reads_until && (self.ending || !self.shared.cancelled.load(Ordering::Relaxed))
     }
 
-    /// A lane has its answer: it sends its operation's next packet, or the operation is over.
+    /// Handles a lane's answer: sends its operation's next packet, or ends the operation.
     fn lane_answered(&mut self, line: usize, index: usize, answer: Answered) {
         if self.shared.statement_latencies {
             self.record_statement(line, index, answer.result.is_ok());
@@ -540,7 +540,7 @@ impl<'a, W: Wire> Worker<'a, W> {
         }
     }
 
-    /// Records how long what a lane sent last took, if it succeeded.
+    /// Records the latency of what a lane sent last, if it succeeded.
     #[cold]
     fn record_statement(&mut self, line: usize, index: usize, succeeded: bool) {
         let now = self.shared.clock.now();
@@ -603,7 +603,7 @@ impl<'a, W: Wire> Worker<'a, W> {
         self.go_on(index, now);
     }
 
-    /// A lane is idle: it rests, or sends its next operation.
+    /// Has an idle lane rest, or send its next operation.
     fn go_on(&mut self, index: usize, now: u64) {
         if self.open_loop.is_some() {
             self.rest(index);
@@ -615,7 +615,7 @@ impl<'a, W: Wire> Worker<'a, W> {
 
     // Lost wires and time-outs.
 
-    /// A wire cannot be used any more: the operations on it have failed, and it is to be replaced.
+    /// Fails the operations of a wire that cannot be used any more, and has the wire replaced.
     #[cold]
     fn lose(&mut self, line: usize, failure: &Failure) {
         let now = self.shared.clock.now();
@@ -642,7 +642,7 @@ impl<'a, W: Wire> Worker<'a, W> {
         self.go_elsewhere(line, now);
     }
 
-    /// Gives up the operations that take too long, and has missing sessions opened again.
+    /// Gives up operations that have timed out, and has missing sessions opened again.
     #[cold]
     fn scan(&mut self, now: u64) {
         self.next_scan = now + self.scan_every;
@@ -685,8 +685,8 @@ impl<'a, W: Wire> Worker<'a, W> {
         self.record_failure(index, &failure, Some(latency), now);
     }
 
-    /// Records an operation that failed, also for the node that it went to. `latency_ns`: of a
-    /// time-out, its full length.
+    /// Records an operation that failed, also for the node that it went to. `latency_ns`: the
+    /// full length, for a time-out.
     #[cold]
     fn record_failure(
         &mut self,
@@ -701,7 +701,7 @@ impl<'a, W: Wire> Worker<'a, W> {
 
     // New sessions in the place of lost ones.
 
-    /// An attempt to replace a wire's session has ended.
+    /// Takes the result of an attempt to replace a wire's session.
     #[cold]
     fn reopened(&mut self, index: usize, session: Result<Session<W::Known>, EngineError>) {
         let now = self.shared.clock.now();
@@ -776,8 +776,8 @@ impl<'a, W: Wire> Worker<'a, W> {
         to
     }
 
-    /// A node's connection is lost: its lanes go on with the other nodes if there is a connection to
-    /// one; else they are away.
+    /// Handles the loss of a node's connection: its lanes go on with the other nodes, or are away if
+    /// no node has a connection.
     #[cold]
     fn go_elsewhere(&mut self, line: usize, now: u64) {
         let Some(router) = &mut self.router else {

@@ -1,4 +1,4 @@
-//! Reads a command's answer as it arrives: its packets are walked, its rows never kept.
+//! Reads a command's answer as it arrives. Rows are counted and not kept.
 //!
 //! The formats are those of the MySQL client/server protocol ("Text and binary result sets",
 //! "Generic response packets"), with or without CLIENT_DEPRECATE_EOF, and MariaDB's ("Result set
@@ -13,7 +13,7 @@ use crate::spec::ReturnedKind;
 const MOST_COLUMNS: u64 = 65_535;
 
 const MORE_RESULTS: u16 = 0x0008;
-/// How many bytes of a row's start can be kept where it arrives in pieces.
+/// Bytes of a row's start that can be kept if it arrives in pieces.
 const MOST_KEPT: usize = 64 * 1024;
 
 /// How a command ended.
@@ -59,9 +59,9 @@ pub struct Answer {
     /// The number of the next packet.
     sequence: u8,
     rows: u64,
-    /// The current packet, where it does not arrive in one piece.
+    /// The current packet, if it does not arrive in one piece.
     partial: Partial,
-    /// What is kept of the result.
+    /// The columns of the result's first row that are kept.
     pub kept: Kept,
     /// The types of the result's columns, if some are kept.
     columns: Vec<Column>,
@@ -320,7 +320,7 @@ pub fn failed(payload: &[u8]) -> Result<Outcome, Violation> {
     Ok(Outcome::Failed { code: u16::from_le_bytes([low, high]), message })
 }
 
-/// The server's error as the engine's: where rows are inserted, or a session is opened.
+/// Makes the engine's error of a server's, while a session is opened or rows are inserted.
 pub fn refusal(code: u16, message: &str) -> EngineError {
     EngineError::new(code.to_string(), format!("{message} (error {code})"))
 }

@@ -7,8 +7,8 @@ use crate::error::Violation;
 pub const FULL_FRAME: usize = 0xff_ffff;
 /// No packet is longer: the protocol's limit for `max_allowed_packet`, 1 GiB.
 const LONGEST_PACKET: u64 = 1 << 30;
-/// How many bytes of a packet's start are kept where it arrives in pieces: enough for an error's code
-/// and message.
+/// Bytes of a packet's start that are kept if it arrives in pieces: enough for an error's code and
+/// message.
 pub const PREFIX: usize = 512;
 
 /// A packet that arrives in pieces. Of its payload only the first [`PREFIX`] bytes are kept.

@@ -19,7 +19,7 @@ const UTF8MB4_GENERAL_CI: u8 = 45;
 const MAX_PACKET: u32 = 1 << 30;
 /// More exchanges than any authentication plugin needs.
 const ROUNDS: usize = 16;
-/// Of `caching_sha2_password`: the server has not seen the password yet, and wants it.
+/// `caching_sha2_password`: the server has not seen the password yet, and asks for it.
 const PERFORM_FULL_AUTHENTICATION: u8 = 0x04;
 
 /// Reads the server's greeting, encrypts where asked, authenticates. Returns what holds for result
@@ -96,8 +96,8 @@ fn capabilities(server: Flags, encrypted: bool) -> Result<Flags, EngineError> {
     Ok(supported & server | needed)
 }
 
-/// What is used of that which MariaDB can beyond MySQL. It says so where MySQL has nothing, and is
-/// known by lacking the first of MySQL's capabilities.
+/// The capabilities of MariaDB beyond MySQL's that are used. MariaDB sends them in bytes that MySQL
+/// leaves empty, and is recognized by lacking the first of MySQL's capabilities.
 fn extended(server: &HandshakePacket<'_>) -> Extended {
     if server.capabilities().contains(Flags::CLIENT_LONG_PASSWORD) {
         return Extended::empty();
@@ -156,7 +156,7 @@ struct Account<'a> {
 }
 
 impl Account<'_> {
-    /// An error where the plugin would tell the server more than this connection may.
+    /// Fails if the plugin would send the server more than this connection allows.
     fn require_trust(&self, plugin: &AuthPlugin<'_>) -> Result<(), EngineError> {
         match plugin {
             AuthPlugin::MysqlClearPassword => self.trust.require_verified(),
@@ -168,7 +168,7 @@ impl Account<'_> {
         }
     }
 
-    /// The plugin's answer to a challenge; to the server's scramble where there is none.
+    /// The plugin's answer to a challenge, or to the server's scramble if there is none.
     fn answer(
         &self,
         procedure: &mut AuthProc,

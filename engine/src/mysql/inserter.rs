@@ -23,7 +23,7 @@ const LARGEST_STATEMENT: usize = 4 << 20;
 pub struct MysqlInserter {
     session: Session<Known>,
     rows_per_batch: usize,
-    /// Of each prepared statement: whether it has been executed, and its types with it.
+    /// For each prepared statement, whether it was executed: its types are sent the first time.
     types_sent: [bool; 2],
     out: Vec<u8>,
     buffer: Vec<u8>,

@@ -44,7 +44,7 @@ impl Login for Known {
     }
 }
 
-/// Has the error say so where the server demands TLS.
+/// Explains the error if the server demands TLS.
 fn explain(mut error: EngineError, encrypted: bool) -> EngineError {
     let insecure = error.message.to_ascii_lowercase().contains("insecure transport");
     if !encrypted && (insecure || TLS_REQUIRED.contains(&error.code.as_str())) {

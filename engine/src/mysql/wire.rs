@@ -18,7 +18,7 @@ pub struct MysqlWire {
     answer: Answer,
     /// A packet was sent and its answer is not complete.
     awaits: bool,
-    /// The fewest rows that what was sent is to meet.
+    /// The least number of rows that the last statement has to return, match or insert.
     rows_least: u64,
 }
 

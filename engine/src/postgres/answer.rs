@@ -9,7 +9,7 @@ use crate::error::{Failure, Violation};
 use crate::load::wire::Kept;
 use crate::spec::ReturnedKind;
 
-/// How what was asked ended.
+/// How the commands that share an answer ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
     /// `rows`: how many rows it returned, inserted, updated or deleted, by the server's command tags.
@@ -22,23 +22,23 @@ pub enum Outcome {
 /// Reads one answer after the other. [`Answer::await_next`] begins the next one.
 #[derive(Debug, Default)]
 pub struct Answer {
-    /// ReadyForQuery has not come.
+    /// Whether ReadyForQuery is still to come.
     awaited: bool,
-    /// Commands that are to be completed.
+    /// Commands that are not completed yet.
     commands: u32,
-    /// The fewest rows that each command is to meet, in their order.
+    /// For each command, in their order, the least number of rows that it has to meet.
     least: Vec<u64>,
     rows: u64,
-    /// How many fewer each command met than it was to meet, over all of them.
+    /// Rows missing, summed over the commands: how far each fell short of its least number.
     missing: u64,
     /// The first error.
     failed: Option<Box<ServerError>>,
-    /// COPY FROM STDIN is understood.
+    /// Whether answers to COPY FROM STDIN are expected.
     copies: bool,
     in_transaction: bool,
-    /// The current message, where it does not arrive in one piece.
+    /// The current message, if it does not arrive in one piece.
     partial: Partial,
-    /// What is kept of the result.
+    /// The columns of the result's first row that are kept.
     pub kept: Kept,
 }
 
@@ -48,7 +48,7 @@ impl Answer {
         Answer { copies: true, ..Answer::default() }
     }
 
-    /// Nothing has been asked yet, on a new connection.
+    /// Starts over, for a new connection on which nothing has been asked.
     pub fn clear(&mut self) {
         self.partial.clear();
         self.await_next();
@@ -56,7 +56,7 @@ impl Answer {
         self.in_transaction = false;
     }
 
-    /// Something is asked; a message that has begun meanwhile goes on.
+    /// Starts the answer to what is asked now; a message that has begun goes on.
     #[inline]
     pub fn await_next(&mut self) {
         self.awaited = true;
@@ -102,14 +102,14 @@ impl Answer {
         self.awaited
     }
 
-    /// One more command belongs to what is asked.
+    /// Adds a command to what is asked.
     #[inline]
     pub fn expect_command(&mut self) {
         self.commands += 1;
         self.least.push(0);
     }
 
-    /// The command that was expected last is to meet at least so many rows.
+    /// Sets the least number of rows that the last command has to meet.
     #[inline]
     pub fn expect_rows(&mut self, least: u64) {
         if let Some(last) = self.least.last_mut() {
@@ -117,7 +117,7 @@ impl Answer {
         }
     }
 
-    /// How many rows were missing to what the commands of the last answer were to meet.
+    /// Rows missing in the last answer: how far its commands fell short of their least numbers.
     pub fn missing(&self) -> u64 {
         self.missing
     }
@@ -211,7 +211,7 @@ impl Answer {
         Ok(Outcome::Done { rows: self.rows })
     }
 
-    /// Messages that come seldom, or never.
+    /// Handles messages that seldom come, or never should.
     #[cold]
     fn seldom(&mut self, Message { tag, body }: Message<'_>) -> Result<(), Box<Failure>> {
         match tag {

@@ -84,7 +84,7 @@ impl Channel {
     }
 }
 
-/// Of a server's settings one matters: in another encoding a text's bytes would mean something else.
+/// Checks the one setting that matters: in another encoding a text's bytes would mean something else.
 fn check_setting(body: &[u8]) -> Result<(), EngineError> {
     let mut parts = body.split(|&byte| byte == 0);
     match (parts.next(), parts.next()) {

@@ -45,14 +45,14 @@ impl ServerError {
         Ok(ServerError { code, message: text(b'M'), fatal })
     }
 
-    /// Where rows are inserted, or a session is opened.
+    /// Makes the engine's error of it, while a session is opened or rows are inserted.
     pub fn refusal(&self) -> EngineError {
         let cure = self.cure();
         let message = format!("{} (SQLSTATE {}){cure}", self.message, self.code);
         EngineError::new(self.code.clone(), message)
     }
 
-    /// Why an operation failed. Where the server itself canceled it, it counts as a time-out, with
+    /// Why an operation failed. If the server itself canceled it, it counts as a time-out, with
     /// the time that it took.
     pub fn failure(self) -> Failure {
         let timed_out = self.code == CANCELED;
@@ -60,7 +60,7 @@ impl ServerError {
         Failure { code: self.code, message, timed_out }
     }
 
-    /// What helps against it; empty if that is not known.
+    /// A remedy for it; empty if none is known.
     fn cure(&self) -> &'static str {
         if LOST_STATEMENT.contains(&self.code.as_str()) { WITHOUT_STATEMENTS } else { "" }
     }

@@ -1,18 +1,18 @@
-//! Messages: a byte that says what it is, 4 bytes of length (their own included), then a body. Of a
-//! body that arrives in pieces only the start is kept, and of a row nothing.
+//! Messages: a byte for the kind, 4 bytes of length (these 4 included), then a body. If a body
+//! arrives in pieces only its start is kept, and nothing of a row.
 
 use crate::error::Violation;
 
 pub const HEADER: usize = 5;
-/// How many bytes of a body's start are kept where it arrives in pieces: enough for an error's code
-/// and message.
+/// Bytes of a body's start that are kept if it arrives in pieces: enough for an error's code and
+/// message.
 pub const PREFIX: usize = 512;
-/// How many bytes of a row's start are kept where it is wanted and arrives in pieces.
+/// Bytes of a wanted row's start that are kept if it arrives in pieces.
 const MOST_KEPT: usize = 64 * 1024;
 /// The server's own limit for a message, in bytes (its `MaxAllocSize`): 1 GiB.
 const LONGEST_BODY: usize = 1 << 30;
 
-/// What a message of the server is. Only those that this client meets.
+/// The kinds of the server's messages that this client meets.
 pub mod tag {
     pub const AUTHENTICATION: u8 = b'R';
     pub const BIND_COMPLETE: u8 = b'2';

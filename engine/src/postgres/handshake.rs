@@ -31,7 +31,7 @@ pub fn handshake(channel: &mut Channel, opener: &Opener) -> Result<(), EngineErr
     channel.expect(tag::READY).map(drop)
 }
 
-/// Of the answer one byte is read: what an attacker put behind it, in clear, becomes a broken TLS
+/// Reads one byte of the answer: whatever an attacker put behind it, in clear, becomes a broken TLS
 /// handshake. The text of an error is not shown, since anybody may have written it.
 fn request_tls(channel: &mut Channel) -> Result<(), EngineError> {
     channel.out.extend_from_slice(&8_u32.to_be_bytes());

@@ -21,7 +21,7 @@ use crate::spec::Dataset;
 const ASKED_TOGETHER: usize = 500;
 /// In bytes.
 const LARGEST_BATCH: usize = 4 << 20;
-/// `unique_violation`: one of the rows is there.
+/// `unique_violation`: one of the rows exists.
 const IS_THERE: &str = "23505";
 
 /// A session that inserts. A batch of which a row is there is inserted row by row, so that what is
@@ -130,7 +130,7 @@ impl PostgresInserter {
         self.answer.await_next();
     }
 
-    /// What is asked has to succeed: how many rows it added.
+    /// Sends what is asked, which has to succeed; returns how many rows it added.
     fn done(&mut self, patience: &Patience<'_>) -> Result<u64, EngineError> {
         match self.exchange(patience)? {
             Outcome::Done { rows } => Ok(rows),
@@ -154,7 +154,7 @@ impl PostgresInserter {
     }
 }
 
-/// The bytes of a row's values, and about what they take beside.
+/// The bytes of a row's values, with about their overhead.
 fn row_size(rows: &mut Rows) -> usize {
     let Rows { values, drawing, scope } = rows;
     let mut row = Vec::new();

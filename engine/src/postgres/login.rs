@@ -25,7 +25,7 @@ pub enum Statement {
 #[derive(Debug, Default)]
 pub struct Known {
     pub statements: Vec<Statement>,
-    /// Of each statement, how its binds are sent.
+    /// How the binds of each statement are sent.
     pub encodings: Vec<Vec<Encoding>>,
 }
 
@@ -49,7 +49,7 @@ impl Login for Known {
     }
 }
 
-/// Has the error say so where the server demands TLS (28000, invalid_authorization_specification).
+/// Explains the error if the server demands TLS (28000, invalid_authorization_specification).
 fn explain(mut error: EngineError, encrypted: bool) -> EngineError {
     let insecure = ["no encryption", "SSL off"].iter().any(|words| error.message.contains(words));
     if !encrypted && error.code == "28000" && insecure {
@@ -59,7 +59,7 @@ fn explain(mut error: EngineError, encrypted: bool) -> EngineError {
     error
 }
 
-/// Makes a statement ready. Also one that is sent as a text is prepared once, without a name, which
+/// Makes a statement ready. One that is sent as text is prepared once too, without a name: that
 /// finds its errors and the types of its binds.
 fn open(
     channel: &mut Channel,

@@ -15,7 +15,7 @@ use crate::error::EngineError;
 use crate::generators::program::Prepared;
 use crate::spec::Target;
 
-/// How to open a session, again and again.
+/// Opens sessions with one target.
 #[derive(Clone)]
 pub struct Opener {
     pub(crate) target: Target,
@@ -57,7 +57,7 @@ impl Opener {
         Opener { at: Some(node), ..self.clone() }
     }
 
-    /// Where it connects to, for people.
+    /// The address that it connects to, for messages.
     pub fn address(&self) -> String {
         let Target { host, port, .. } = &self.target;
         self.at.map_or_else(|| format!("{host}:{port}"), |node| node.to_string())

@@ -238,7 +238,7 @@ fn send_tls(
     Ok(taken)
 }
 
-/// Hands to the kernel what TLS has ready; returns whether that was all.
+/// Gives the kernel what TLS has ready; returns whether the kernel took all of it.
 fn flush(tls: &mut ClientConnection, stream: &mut impl Write) -> io::Result<bool> {
     while tls.wants_write() {
         match tls.write_tls(stream) {

@@ -1,4 +1,4 @@
-//! What may be told a server: the one place that decides it, for every family. Its Python half is
+//! Decides which secrets a server may be sent, for every family. Its Python half is
 //! `plimsoll/databases/connecting.py`.
 //!
 //! A proof that the client knows the password may go to anybody. The password itself, in clear or
@@ -18,11 +18,11 @@ use crate::spec::Tls;
 /// How far a connection keeps what is said on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Trust {
-    /// Whoever is on the way reads it.
+    /// Anybody on the way can read it.
     Open,
-    /// Whoever answers reads it, and nobody else.
+    /// Only whoever answers can read it.
     Encrypted,
-    /// The server reads it whose name the certificate has.
+    /// Only the server that the certificate names can read it.
     Verified,
 }
 
@@ -35,12 +35,12 @@ impl Trust {
         }
     }
 
-    /// An error unless a login that asks for the password may have it.
+    /// Fails unless a login that asks for the password may have it.
     pub fn require_encrypted(self) -> Result<(), EngineError> {
         self.require(Trust::Encrypted, "use TLS")
     }
 
-    /// An error unless a plugin in clear text may have the password.
+    /// Fails unless a plugin that sends clear text may have the password.
     pub fn require_verified(self) -> Result<(), EngineError> {
         self.require(Trust::Verified, "use TLS that verifies the server")
     }

@@ -101,7 +101,7 @@ impl Dataset {
         Ok(dataset)
     }
 
-    /// How many rows are to be loaded.
+    /// The number of rows to load.
     pub fn row_count(&self) -> usize {
         self.to_row.saturating_sub(self.from_row).max(0) as usize
     }

@@ -21,7 +21,7 @@ pub struct Tls {
     pub verify: bool,
 }
 
-/// What a target's server speaks; `family` has what the engine does with each.
+/// The wire protocol of a target's server; `family` has the code of each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Protocol {
@@ -33,7 +33,7 @@ pub enum Protocol {
     Postgres,
 }
 
-/// How PostgreSQL is given statements.
+/// How statements are sent to PostgreSQL.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StatementMode {
@@ -110,10 +110,10 @@ pub struct Statement {
     pub repeat: u32,
     #[serde(default)]
     pub choose: Option<Value>,
-    /// The fewest rows that one execution is to meet.
+    /// The least number of rows that an execution has to return, match or insert.
     #[serde(default)]
     pub rows_least: u64,
-    /// The variables that take the first columns of the first row; null where there is no row.
+    /// The variables that take the first columns of the first row; null if there is no row.
     #[serde(default)]
     pub returns: Vec<Returned>,
 }
@@ -168,10 +168,10 @@ pub struct Operation {
     #[serde(default)]
     pub transaction: bool,
     pub statements: Vec<Statement>,
-    /// What is done with the statements; empty if each is sent in turn.
+    /// The order of the statements, with conditions and loops; empty if each is sent in turn.
     #[serde(default)]
     pub steps: Vec<Step>,
-    /// How often it is tried if it meets deadlocks or serialization failures.
+    /// The most tries, if deadlocks or serialization failures undo it.
     #[serde(default = "one_u32")]
     pub max_tries: u32,
     /// Closed loop: the time before it is sent.
@@ -276,10 +276,10 @@ pub struct Load {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LoadOrder {
-    /// By their keys, as far as one description has them.
+    /// In key order, among the rows of one call. Each page is then filled once.
     #[default]
     Key,
-    /// By their numbers, as YCSB does.
+    /// In the order of their numbers, as YCSB does.
     Number,
 }
 

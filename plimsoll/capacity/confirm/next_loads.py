@@ -144,7 +144,7 @@ class Wish:
     then: tuple[str, ...] = ()  # why each further step at this load follows without a pause
 
 
-def make_step(
+def make_next_step(
     search: Search, finished: Sequence[Step], wish: Wish, judged: Sequence[Assessed]
 ) -> NextStep:
     """Convert a load into a step: clients, connections, and whether to wait for recovery first."""

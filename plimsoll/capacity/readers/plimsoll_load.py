@@ -10,7 +10,7 @@ from plimsoll.errors import UsageError
 from plimsoll.model.engine.answered import LoadReport, SecondReport
 from plimsoll.model.judging.steps import STATISTICS, Half, Step
 from plimsoll.model.run.results import known_rows
-from plimsoll.model.validation import read_foreign_value
+from plimsoll.model.validation import describe_first_error, read_foreign_value
 
 
 def is_plimsoll_load(value: object) -> bool:
@@ -27,9 +27,8 @@ def read_plimsoll_load(value: object, name: str) -> Reading:
     try:
         report = read_foreign_value(LoadReport, value_at(value, "report", name))
     except ValidationError as error:
-        first = error.errors()[0]
-        path = ".".join(str(part) for part in first["loc"])
-        raise UsageError(f"{name}: report.{path}: {first['msg']}") from None
+        what = describe_first_error(error, within=("report",))
+        raise UsageError(f"{name}: {what}") from None
     if not report.window_s:
         raise UsageError(f"{name}: report.window_s is 0: nothing was measured")
     if report.ended == "cancelled":

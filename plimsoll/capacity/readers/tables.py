@@ -26,6 +26,7 @@ from plimsoll.capacity.steps.step_figures import PREFIX, where
 from plimsoll.errors import UsageError
 from plimsoll.model.judging.capacity import AuditName, Axis, Capacity, Rules
 from plimsoll.model.judging.steps import Statistic, Step
+from plimsoll.model.validation import describe_first_error
 
 WHOLE = ("clients", "connections", "operations", "errors", "clients_ran", "backlog_end")
 DECIMAL = (
@@ -270,9 +271,7 @@ def _read_recorded(row: Mapping[str, Any], where: str) -> Step:
     try:
         return Step.model_validate({"source": where, **row})
     except ValidationError as error:
-        first = error.errors()[0]
-        column = ".".join(str(part) for part in first["loc"])
-        raise UsageError(f"{where}: {column}: {first['msg']}") from None
+        raise UsageError(f"{where}: {describe_first_error(error)}") from None
 
 
 def make_step(row: Row, where: str, unnamed: Statistic) -> Step:

@@ -75,13 +75,13 @@ class CassandraDatasets:
             for name, records, parameters, loads, loaded_rows in rows
         }
 
-    def noted_name(self, compiled: Compiled) -> str:
+    def find_noted_name(self, compiled: Compiled) -> str:
         """Return the name under which a workload's dataset is noted; its own if it is not."""
         return find_noted_name(compiled, self.read_notes(), self._has_columns)
 
     def read_note(self, compiled: Compiled) -> DatasetNote | None:
         """Read the note of a workload's dataset; None if Plimsoll did not make the dataset."""
-        return self.read_notes().get(self.noted_name(compiled))
+        return self.read_notes().get(self.find_noted_name(compiled))
 
     def has_table(self, table: Table) -> bool:
         """Return whether a table exists that has at least the workload's columns."""
@@ -157,7 +157,7 @@ class CassandraDatasets:
         self._session.use(self._keyspace)
         self._session.execute(
             f"UPDATE {_NOTES} SET loaded_rows = %s WHERE dataset = %s",  # noqa: S608 - a name of ours
-            [json.dumps(loaded_rows), self.noted_name(compiled)],
+            [json.dumps(loaded_rows), self.find_noted_name(compiled)],
         )
 
     def finish(self, compiled: Compiled) -> dict[str, int]:
@@ -230,7 +230,7 @@ class CassandraDatasets:
 
     def drop(self, compiled: Compiled) -> None:
         """Drop a dataset that has a note, and its note last; other tables and the keyspace stay."""
-        name = self.noted_name(compiled)
+        name = self.find_noted_name(compiled)
         if name not in self.read_notes():
             return
         for table in compiled.tables:

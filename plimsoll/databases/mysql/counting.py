@@ -2,12 +2,13 @@
 
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Literal
 
 from plimsoll.databases.connecting import use_connection
 from plimsoll.databases.mysql.session import ELSEWHERE, Connection, connect, execute
 from plimsoll.databases.mysql.watching import read_history_length
+from plimsoll.errors import PlimsollError
 from plimsoll.model.engine.asked import EngineTarget
 from plimsoll.model.gate import Count
 
@@ -65,13 +66,18 @@ _SETTINGS = (
 )
 PURGED = 5  # transactions in the history list: what is left of a block's purge when the next begins
 _POLL_S = 0.05
+# Wakes the purge and waits for it; by itself it begins up to a second later. Nothing stays set.
+_WAKE_PURGE = (
+    "SET STATEMENT max_statement_time = {longest_s} FOR"
+    " SET GLOBAL innodb_max_purge_lag_wait = {left}"
+)
 
 
 class MySqlCounter:
     """Reads the counters through one connection that uses no database of ours."""
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+    def __init__(self, target: EngineTarget, connection: Connection) -> None:
+        self._target, self._connection = target, connection
 
     def create_copy(self, database: str) -> None:
         """Create an empty database."""
@@ -107,15 +113,28 @@ class MySqlCounter:
         """
         del copy
         deadline = time.monotonic() + longest_s
+        if (read_history_length(self._connection) or 0) > PURGED:
+            with suppress(PlimsollError):  # not on MySQL, and not for every account
+                # 0 would set no limit
+                limits = {"longest_s": max(longest_s, _POLL_S), "left": PURGED}
+                execute(self._connection, _WAKE_PURGE.format(**limits))
         while (length := read_history_length(self._connection)) is not None and length > PURGED:
             if time.monotonic() >= deadline:
                 return False
             time.sleep(_POLL_S)
         return length is not None
 
-    def totals(self, database: str) -> dict[Count, float]:
+    @contextmanager
+    def defer_purge(self) -> Iterator[None]:
+        """Hold a snapshot open, which needs all old row versions: the purge waits for its end."""
+        with use_connection(connect(self._target)) as connection:
+            execute(connection, "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+            execute(connection, "START TRANSACTION WITH CONSISTENT SNAPSHOT")
+            yield
+
+    def totals(self, copy: EngineTarget) -> dict[Count, float]:
         """Read the counters."""
-        del database
+        del copy
         values = self._read_status("GLOBAL")
         # Waiting for the purge takes statements of ours, which are as many as it takes.
         own = self._read_status("SESSION")
@@ -151,4 +170,4 @@ def open_mysql_counter(target: EngineTarget) -> Iterator[MySqlCounter]:
     """
     beside = target.model_copy(update={"database": ELSEWHERE})
     with use_connection(connect(beside)) as connection:
-        yield MySqlCounter(connection)
+        yield MySqlCounter(beside, connection)

@@ -78,7 +78,7 @@ class MySqlDatasets(SqlDatasets):
         """Return the number of a new load that inserts; 0 for the first on a fresh dataset."""
         self._execute(
             f"UPDATE {NOTES} SET loads = LAST_INSERT_ID(loads + 1) WHERE dataset = ?",  # noqa: S608 - a name of ours
-            self.noted_name(compiled),
+            self.find_noted_name(compiled),
         )
         (row,) = self._execute("SELECT LAST_INSERT_ID()")
         return max(int(row[0]) - 1, 0)
@@ -100,10 +100,10 @@ class MySqlDatasets(SqlDatasets):
     def _execute(self, sql: str, *values: object) -> Rows:
         return session.execute(self._connection, sql.replace("?", "%s") if values else sql, values)
 
-    def _quoted(self, name: str) -> str:
+    def _quote(self, name: str) -> str:
         return f"`{name}`"
 
-    def _folded(self, column: str) -> str:
+    def _fold_name(self, column: str) -> str:
         return column.lower()
 
     def _complete(self, table: Table) -> None:

@@ -42,7 +42,9 @@ def choose_history(connection: Connection) -> str | None:
     return next((table for table in TABLES if table in enabled), None)
 
 
-def read_history(connection: Connection, table: str, database: str) -> tuple[HistoryEvent, ...]:
+def read_thread_history(
+    connection: Connection, table: str, database: str
+) -> tuple[HistoryEvent, ...]:
     """Read the last statements in a database, in the order of each thread."""
     rows = execute(connection, _EVENTS.format(table=table), (database,))
     events = [

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 
 from plimsoll.databases.connecting import use_connection
 from plimsoll.databases.counted_statements import PATIENCE_S, TEXT_MOST, Counted, Look
-from plimsoll.databases.mysql.history import NOT_KEPT, choose_history, read_history
+from plimsoll.databases.mysql.history import NOT_KEPT, choose_history, read_thread_history
 from plimsoll.databases.mysql.session import (
     ELSEWHERE,
     Connection,
@@ -163,17 +163,17 @@ class MySqlStatements(MySqlTables):
 
     def look(self) -> Look:
         """Read all statement statistics of the target's database, without our own queries."""
-        counted = self._counted(_DIGESTS, "")
+        counted = self._read_counts(_DIGESTS, "")
         # if one look lacked them, the next would count all their calls as new
         if self._has_instances:
-            counted |= self._counted(_INSTANCES, _PREPARED)
+            counted |= self._read_counts(_INSTANCES, _PREPARED)
         ((unknown,),) = execute(self._connection, _UNKNOWN)
         status = self._status()
         executed = 0 if self._counts_prepared else status.get("Com_stmt_execute", 0)
         missed = status.get("Innodb_buffer_pool_reads")
         history = None
         if self._history is not None:
-            history = read_history(self._connection, self._history, self._database)
+            history = read_thread_history(self._connection, self._history, self._database)
         return Look(time.time(), counted, int(unknown) + executed, missed, history)
 
     def _status(self) -> dict[str, int]:
@@ -184,7 +184,7 @@ class MySqlStatements(MySqlTables):
         )
         return {str(name): int(value) for name, value in rows if str(value).isdigit()}
 
-    def _counted(self, sql: str, mark: str) -> dict[str, Counted]:
+    def _read_counts(self, sql: str, mark: str) -> dict[str, Counted]:
         found: dict[str, Counted] = {}
         while True:
             rows = execute(self._connection, sql, (self._database, len(found)))

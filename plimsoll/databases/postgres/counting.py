@@ -1,14 +1,18 @@
-"""Counts of a PostgreSQL server's work: of the loaded database where it tells them by database.
+"""Counts of a PostgreSQL server's work: of the copy's own tables where it tells them by table.
+
+A database's statistics (`pg_stat_database`) have the catalogs in them, which autovacuum reads in
+every database that it visits: 50 pages and more each time. Those of relations do not.
 
 The first change of a page after a checkpoint writes the whole page into the log (a "full-page
 image"). A checkpoint precedes each block, and an uncounted part of the block then touches the
-pages. What is left is counted apart (`wal_fpi`), and not among the log's bytes if the server has
-the extension pg_walinspect, and the user may create it (15 and later).
+pages. What is left is counted apart. The extension pg_walinspect (15 and later), if the user may
+create it, tells which relation a log record is of. Otherwise the log's counts are the server's, and
+its bytes have the images in them.
 """
 
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 
 from plimsoll.databases.connecting import use_connection
 from plimsoll.databases.postgres.session import Connection, connect, execute, quote_name
@@ -23,30 +27,57 @@ _POLL_S = 0.02
 _LOG_VIEW, _WAL_IN_IO = 140_000, 180_000  # server_version_num, as in `counters.py`
 _SESSIONS = "SELECT COUNT(*) FROM pg_stat_activity WHERE datname = $1 AND pid <> pg_backend_pid()"
 _DATABASE = """
-SELECT xact_commit + xact_rollback, blks_hit + blks_read, blks_read, tup_returned,
-       tup_inserted + tup_updated + tup_deleted, temp_files,
-       pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint
-  FROM pg_stat_database WHERE datname = $1
+SELECT xact_commit + xact_rollback, temp_files
+  FROM pg_stat_database WHERE datname = current_database()
 """
-_NAMES: tuple[Count, ...] = (
-    "commits",
+# 16384: the first number of what users make (FirstNormalObjectId); catalogs have lower ones.
+_RELATIONS = """
+SELECT COALESCE(SUM(pg_stat_get_blocks_fetched(oid)), 0)::bigint,
+       COALESCE(SUM(pg_stat_get_blocks_fetched(oid) - pg_stat_get_blocks_hit(oid)), 0)::bigint,
+       COALESCE(SUM(pg_stat_get_tuples_returned(oid)), 0)::bigint,
+       COALESCE(SUM(pg_stat_get_tuples_inserted(oid) + pg_stat_get_tuples_updated(oid)
+                    + pg_stat_get_tuples_deleted(oid)), 0)::bigint
+  FROM pg_class WHERE oid >= 16384
+"""
+_OF_DATABASE: tuple[Count, ...] = ("commits", "temporary_files")
+_OF_RELATIONS: tuple[Count, ...] = (
     "pages_requested",
     "pages_read",
     "rows_examined",
     "rows_changed",
-    "temporary_files",
-    "log_bytes",
 )
-_LOG = "SELECT wal_records, wal_fpi FROM pg_stat_wal"
-# Its commit flushes all that came before, so that the log ends with a whole record.
+_OF_LOG: tuple[Count, ...] = ("log_bytes", "log_records", "log_page_images")
+_LOG_OF_SERVER = """
+SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint, wal_records, wal_fpi
+  FROM pg_stat_wal
+"""
+_LOG_POSITION = "SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint"
+# The message's commit flushes all that came before it, so that the log ends with a whole record.
 _FLUSH = "SELECT pg_logical_emit_message(true, 'plimsoll', '')"
 _FLUSHED = "SELECT pg_wal_lsn_diff(pg_current_wal_flush_lsn(), '0/0')::bigint"
-_IMAGES = """
-SELECT SUM(fpi_length)::bigint
-  FROM pg_get_wal_records_info('0/0'::pg_lsn + $1::numeric, '0/0'::pg_lsn + $2::numeric)
+_MAY_INSPECT = "SELECT has_function_privilege('pg_get_wal_records_info(pg_lsn, pg_lsn)', 'EXECUTE')"
+# Records of the copy's own relations, and what their transactions logged besides (commits).
+_LOG_OF_COPY = r"""
+WITH record AS (
+  SELECT xid, record_length - fpi_length AS bytes, regexp_count(block_ref, 'FPW') AS images,
+         regexp_match(block_ref, 'rel \d+/(\d+)/(\d+)')::bigint[] AS relation
+    FROM pg_get_wal_records_info('0/0'::pg_lsn + $1::numeric, '0/0'::pg_lsn + $2::numeric)
+), of_copy AS (
+  SELECT * FROM record WHERE relation[2] >= 16384
+     AND relation[1] = (SELECT oid FROM pg_database WHERE datname = current_database())
+)
+SELECT COALESCE(SUM(bytes), 0)::bigint, COUNT(*), COALESCE(SUM(images), 0)::bigint
+  FROM (SELECT * FROM of_copy
+        UNION ALL
+        SELECT * FROM record
+         WHERE relation IS NULL AND xid <> '0' AND xid IN (SELECT xid FROM of_copy)) AS counted
 """
+# Of the sessions alone from 18 on: the log writer flushes by its own clock.
 _FLUSHES = "SELECT wal_sync FROM pg_stat_wal"
-_FLUSHES_18 = "SELECT SUM(fsyncs)::bigint FROM pg_stat_io WHERE object = 'wal'"
+_FLUSHES_18 = """
+SELECT SUM(fsyncs)::bigint FROM pg_stat_io
+ WHERE object = 'wal' AND backend_type = 'client backend'
+"""
 _SETTINGS = (
     "block_size",
     "shared_buffers",
@@ -61,8 +92,7 @@ _SETTINGS = (
     "jit",
 )
 _TABLES = """
-SELECT c.oid::regclass::text FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
- WHERE c.relkind = 'r' AND n.nspname NOT IN ('pg_catalog', 'information_schema')
+SELECT oid::regclass::text FROM pg_class WHERE relkind IN ('r', 'm') AND oid >= 16384
 """
 
 
@@ -73,18 +103,18 @@ class PostgresCounter:
         self._target, self._connection = target, connection
         ((number,),) = execute(connection, "SELECT current_setting('server_version_num')::int")
         self._version = int(number)
-        self._copy: EngineTarget | None = None  # the copy that has pg_walinspect
-        self._inspected: int | None = None  # position in the log up to which images were added up
-        self._image_bytes = 0
+        self._inspects = False  # whether the copy has pg_walinspect
+        self._inspected: int | None = None  # position in the log up to which records were counted
+        self._log = dict.fromkeys(_OF_LOG, 0)  # of the copy's records up to there
 
     def create_copy(self, database: str) -> None:
         """Create an empty database."""
         execute(self._connection, f"CREATE DATABASE {quote_name(database)}")
-        self._copy, self._inspected = None, None
+        self._inspects, self._inspected = False, None
         copy = self._target.model_copy(update={"database": database})
-        with suppress(PlimsollError):
-            self.execute_in(copy, ["CREATE EXTENSION pg_walinspect"])
-            self._copy = copy
+        with suppress(PlimsollError), use_connection(connect(copy)) as connection:
+            execute(connection, "CREATE EXTENSION pg_walinspect")
+            ((self._inspects,),) = execute(connection, _MAY_INSPECT)
 
     def drop_copy(self, database: str) -> None:
         """Drop a database if it exists."""
@@ -100,7 +130,8 @@ class PostgresCounter:
         """Vacuum and analyze all tables; autovacuum then leaves them alone."""
         with use_connection(connect(copy)) as connection:
             for (name,) in execute(connection, _TABLES):
-                execute(connection, f"ALTER TABLE {name} SET (autovacuum_enabled = false)")
+                off = "autovacuum_enabled = false, toast.autovacuum_enabled = false"
+                execute(connection, f"ALTER TABLE {name} SET ({off})")
                 execute(connection, f"VACUUM (ANALYZE) {name}")
 
     def checkpoint(self, copy: EngineTarget) -> None:
@@ -112,40 +143,53 @@ class PostgresCounter:
         del copy, longest_s
         return True
 
-    def totals(self, database: str) -> dict[Count, float]:
-        """Read the counters, once all sessions of the database have left and reported theirs."""
+    def defer_purge(self) -> AbstractContextManager[None]:
+        """Do nothing: sessions remove old versions as they meet them, which is operations' work."""
+        return nullcontext()
+
+    def totals(self, copy: EngineTarget) -> dict[Count, float]:
+        """Read the counters, once all sessions of the copy have left and reported theirs."""
         deadline = time.monotonic() + _LEAVING_MAX_S
-        while execute(self._connection, _SESSIONS, (database,))[0][0]:
+        while execute(self._connection, _SESSIONS, (copy.database,))[0][0]:
             if time.monotonic() >= deadline:
                 break
             time.sleep(_POLL_S)
-        (row,) = execute(self._connection, _DATABASE, (database,))
-        totals: dict[Count, float] = dict(zip(_NAMES, map(int, row), strict=True))
-        if self._version >= _LOG_VIEW:
-            ((records, images),) = execute(self._connection, _LOG)
-            totals["log_records"], totals["log_page_images"] = int(records), int(images)
-            flushes = _FLUSHES_18 if self._version >= _WAL_IN_IO else _FLUSHES
-            ((count,),) = execute(self._connection, flushes)
-            totals["log_flushes"] = int(count)
-        if self._copy is not None:
-            totals["log_bytes"] -= self._add_images(self._copy)
+        with use_connection(connect(copy)) as connection:
+            totals: dict[Count, float] = {}
+            for counts, asked in ((_OF_DATABASE, _DATABASE), (_OF_RELATIONS, _RELATIONS)):
+                totals |= _read_numbers(connection, asked, counts)
+            totals |= self._read_log(connection)
+            if self._version >= _LOG_VIEW:
+                flushes = _FLUSHES_18 if self._version >= _WAL_IN_IO else _FLUSHES
+                totals |= _read_numbers(connection, flushes, ("log_flushes",))
         return totals
 
-    def _add_images(self, copy: EngineTarget) -> int:
-        """Return the bytes of all images that were flushed since the copy was made."""
-        with use_connection(connect(copy)) as connection:
-            execute(connection, _FLUSH)
-            flushed = int(execute(connection, _FLUSHED)[0][0])
-            if self._inspected is not None and self._inspected < flushed:
-                ((size,),) = execute(connection, _IMAGES, (self._inspected, flushed))
-                self._image_bytes += int(size or 0)
+    def _read_log(self, connection: Connection) -> dict[Count, int]:
+        """Count what was logged: by the copy since it was made, or by the server."""
+        if not self._inspects:
+            if self._version >= _LOG_VIEW:
+                return _read_numbers(connection, _LOG_OF_SERVER, _OF_LOG)
+            return _read_numbers(connection, _LOG_POSITION, ("log_bytes",))
+        execute(connection, _FLUSH)
+        flushed = int(execute(connection, _FLUSHED)[0][0])
+        if self._inspected is not None and self._inspected < flushed:
+            since = (self._inspected, flushed)
+            for count, number in _read_numbers(connection, _LOG_OF_COPY, _OF_LOG, since).items():
+                self._log[count] += number
         self._inspected = flushed
-        return self._image_bytes
+        return dict(self._log)
 
     def settings(self) -> dict[str, str]:
         """Read the server's settings on which counts depend."""
         rows = execute(self._connection, "SELECT name, setting FROM pg_settings")
         return {str(name): str(value) for name, value in rows if name in _SETTINGS}
+
+
+def _read_numbers(
+    connection: Connection, asked: str, counts: Sequence[Count], values: Sequence[object] = ()
+) -> dict[Count, int]:
+    (row,) = execute(connection, asked, values)
+    return dict(zip(counts, map(int, row), strict=True))
 
 
 @contextmanager

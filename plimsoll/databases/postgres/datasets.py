@@ -81,7 +81,7 @@ class PostgresDatasets(SqlDatasets):
         """Return the number of a new load that inserts; 0 for the first on a fresh dataset."""
         rows = self._execute(
             f"UPDATE {NOTES} SET loads = loads + 1 WHERE dataset = ? RETURNING loads",  # noqa: S608 - a name of ours
-            self.noted_name(compiled),
+            self.find_noted_name(compiled),
         )
         return int(rows[0][0]) - 1 if rows else 0
 
@@ -91,7 +91,7 @@ class PostgresDatasets(SqlDatasets):
             sql = first + "".join(f"${n}{text}" for n, text in zip(count(1), rest, strict=False))
         return session.execute(self._connection, sql, values)
 
-    def _quoted(self, name: str) -> str:
+    def _quote(self, name: str) -> str:
         return quote_name(name)
 
     def _complete(self, table: Table) -> None:

@@ -20,8 +20,8 @@ from plimsoll.local.lambdas.invocation import (
     MAX_ASYNCHRONOUS_BYTES,
     MAX_RESPONSE_BYTES,
     MAX_SYNCHRONOUS_BYTES,
-    Answer,
     FunctionSpec,
+    InvocationAnswer,
 )
 from plimsoll.local.lambdas.sandboxes import SandboxPool
 from plimsoll.local.leftovers import IN_MEMORY
@@ -110,13 +110,13 @@ class Functions:
             return b""
         answer = self._with_cause(self._pool.invoke(self._spec(function), payload))
         if len(answer.payload) > MAX_RESPONSE_BYTES:
-            answer = Answer(_TOO_LARGE, failed=True)
+            answer = InvocationAnswer(_TOO_LARGE, failed=True)
         if answer.failed:
             response["x-amz-function-error"] = "Unhandled"
         response["x-amz-log-result"] = base64.b64encode(b"").decode()
         return answer.payload
 
-    def _with_cause(self, answer: Answer) -> Answer:
+    def _with_cause(self, answer: InvocationAnswer) -> InvocationAnswer:
         """Add to a failure that this machine's disk is full, or that limits are low."""
         if not answer.failed:
             return answer
@@ -131,7 +131,7 @@ class Functions:
     def _attempt(self, function: LambdaFunction, payload: bytes) -> None:
         retries = _count_retries(function)
         for attempt in range(retries + 1):
-            answer: Answer = self._pool.invoke(self._spec(function), payload)
+            answer: InvocationAnswer = self._pool.invoke(self._spec(function), payload)
             if not answer.failed:
                 return
             LOG.warning("%s failed: %s", function.function_name, answer.payload.decode())
@@ -159,7 +159,7 @@ def _count_retries(function: LambdaFunction) -> int:
     return 2
 
 
-def _add_cause(answer: Answer, told: str) -> Answer:
+def _add_cause(answer: InvocationAnswer, told: str) -> InvocationAnswer:
     error = json.loads(answer.payload)
     error["errorMessage"] = f"{told}: {error.get('errorMessage')}"
-    return Answer(json.dumps(error).encode(), failed=True)
+    return InvocationAnswer(json.dumps(error).encode(), failed=True)

@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TextIO
 
-from plimsoll.local.account import Keys
+from plimsoll.local.account import REGION, Keys
 from plimsoll.local.lambdas.sandboxes import SandboxPool
 from plimsoll.local.leftovers import (
     IN_MEMORY,
@@ -124,9 +124,7 @@ def _serve() -> None:
     pool.preload([Path(root) for root in configuration["functions"].values()])
     gc.disable()  # what is loaded stays: the garbage collector need not look through it again
     # now, while the nursery loads its libraries on another core
-    from plimsoll.local.aws.regions import offer_one_region  # noqa: PLC0415
-
-    offer_one_region()
+    _offer_one_region()
     from plimsoll.local.aws.service_apis import Services  # noqa: PLC0415
 
     services = Services(configuration, pool, listener)
@@ -141,6 +139,20 @@ def _serve() -> None:
         if orphaned:
             remove_twin(directory)
         os._exit(0)  # a request may still hang in a thread: do not wait for it
+
+
+def _offer_one_region() -> None:
+    """Offer every service in the twin's region alone.
+
+    moto asks for the regions of each service, three times already when it is imported, and boto3
+    reads the service's whole model to tell: half a second of processor time in all.
+    """
+    import boto3  # noqa: PLC0415
+
+    def list_regions(_self: object, _service: str, partition_name: str = "aws") -> list[str]:
+        return [REGION] if partition_name == "aws" else []
+
+    replace_members(boto3.Session, get_available_regions=list_regions)
 
 
 def _watch_machine(locks: Sequence[TextIO]) -> None:

@@ -117,7 +117,7 @@ class Services:
     def _list_invocations(self, _: dict[str, Any]) -> list[dict[str, Any]]:
         return [
             {"function": function, "request_id": request_id, "pid": pid}
-            for function, request_id, pid in self._pool.running()
+            for function, request_id, pid in self._pool.list_running()
         ]
 
     def _list_databases(self, _: dict[str, Any]) -> list[dict[str, Any]]:

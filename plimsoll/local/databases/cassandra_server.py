@@ -3,13 +3,11 @@
 import os
 import shutil
 import socket
-import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from types import MappingProxyType
 
-from plimsoll import words
 from plimsoll.errors import PlimsollError
 from plimsoll.local.databases.cassandra_program import fetch_cassandra, find_java
 from plimsoll.local.databases.cassandra_settings import HEAP_MIB, server_command, write_settings
@@ -36,6 +34,7 @@ class CassandraServer(DatabaseServer):
         keyspace: The keyspace that its DSN names; nothing creates it.
     """
 
+    _NAME = "Cassandra"
     keyspace = KEYSPACE
 
     def __init__(
@@ -124,26 +123,23 @@ class CassandraServer(DatabaseServer):
         """The data source name."""
         return f"cassandra://{self.host}:{self.port}/{self.keyspace}"
 
-    def wait_ready(self, timeout_s: float) -> None:
-        """Wait for the log lines that it writes when it is ready; no other server shares the log.
+    def _is_ready(self, timeout_s: float) -> bool:
+        """Return whether its log has the lines of readiness; no other server shares the log."""
+        del timeout_s
+        text = self.log.read_text(errors="replace")
+        return all(sign in text for sign in self._signs_of_readiness)
 
-        Raises:
-            PlimsollError: It ended before, or it takes too long.
-        """
-        log = self.directory / "server.log"
-        deadline = time.monotonic() + timeout_s
-        while not all(
-            sign in (text := log.read_text(errors="replace")) for sign in self._signs_of_readiness
-        ):
-            if not self.running:
-                raise PlimsollError(
-                    f"Cassandra did not start: {_find_reason(text)} (its log is {log})"
-                )
-            if time.monotonic() >= deadline:
-                self.kill()
-                waited = words.duration(timeout_s)
-                raise PlimsollError(f"Cassandra was not ready in {waited}; its log is {log}")
-            time.sleep(0.05)  # bounded by the deadline
+    def _explain_end(self) -> str:
+        """Find in its log why it ended: its last error, exception or line, in this order."""
+        text = self.log.read_text(errors="replace")
+        lines = [line.strip() for line in text.splitlines()]
+        if any(PORT_TAKEN in line or "is in use by another process" in line for line in lines):
+            return PORT_TAKEN
+        if is_disk_full(text):
+            return DISK_FULL
+        errors = [line.partition(" - ")[2] for line in lines if line.startswith(("ERROR", "FATAL"))]
+        exceptions = [line for line in lines if "Exception: " in line]
+        return (errors or exceptions or [line for line in lines if line] or ["it said nothing"])[-1]
 
 
 def _signs_of_readiness(settings: Mapping[str, object], *, is_new: bool) -> list[str]:
@@ -154,18 +150,6 @@ def _signs_of_readiness(settings: Mapping[str, object], *, is_new: bool) -> list
     """
     asks = settings.get("authenticator", "AllowAllAuthenticator") != "AllowAllAuthenticator"
     return [_STARTED, _HAS_ADMIN] if asks and is_new else [_STARTED]
-
-
-def _find_reason(text: str) -> str:
-    """Find in its log why it ended: its last error, else its last exception, else its last line."""
-    lines = [line.strip() for line in text.splitlines()]
-    if any(PORT_TAKEN in line or "is in use by another process" in line for line in lines):
-        return PORT_TAKEN  # another process was faster
-    if is_disk_full(text):
-        return DISK_FULL
-    errors = [line.partition(" - ")[2] for line in lines if line.startswith(("ERROR", "FATAL"))]
-    exceptions = [line for line in lines if "Exception: " in line]
-    return (errors or exceptions or [line for line in lines if line] or ["it said nothing"])[-1]
 
 
 def _choose_ports(host: str, cql_port: int | None, storage_port: int | None) -> tuple[int, int]:

@@ -3,12 +3,15 @@
 import re
 import shutil
 import signal
+import socket
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Self, TypeVar
+from typing import ClassVar, Self, TypeVar
+from urllib.parse import quote
 
+from plimsoll import words
 from plimsoll.errors import PlimsollError
 from plimsoll.local.guarded import GuardedProcess
 from plimsoll.local.room import free_disk_bytes
@@ -29,6 +32,7 @@ class DatabaseServer(ABC):
         port: TCP port that clients connect to.
     """
 
+    _NAME: ClassVar[str]
     _STOPS_AT = signal.SIGTERM  # clean shutdown, even with clients connected
 
     def __init__(self, *, process: GuardedProcess, directory: Path, host: str, port: int) -> None:
@@ -43,12 +47,40 @@ class DatabaseServer(ABC):
         """The data source name, including a password if there is one."""
 
     @abstractmethod
+    def _is_ready(self, timeout_s: float) -> bool:
+        """Return whether this server, and no other on its port, gives clients all their rights.
+
+        Args:
+            timeout_s: The longest time that the look may take, in seconds.
+        """
+
+    @abstractmethod
+    def _explain_end(self) -> str:
+        """Return the server's own reason for its end, from its log."""
+
     def wait_ready(self, timeout_s: float) -> None:
         """Wait until clients have all their rights.
 
         Raises:
             PlimsollError: It ended before, or it takes too long; then it is killed.
         """
+        deadline = time.monotonic() + timeout_s
+        while not self._is_ready(max(1.0, deadline - time.monotonic())):
+            if not self.running:
+                reason = f"{self._explain_end()} (its log is {self.log})"
+                raise PlimsollError(f"{self._NAME} did not start: {reason}")
+            if time.monotonic() >= deadline:
+                self.kill()
+                waited = words.duration(timeout_s)
+                raise PlimsollError(
+                    f"{self._NAME} did not answer in {waited}; its log is {self.log}"
+                )
+            time.sleep(0.02)  # bounded by the deadline
+
+    @property
+    def log(self) -> Path:
+        """The file that the server writes its log to."""
+        return self.directory / "server.log"
 
     def changeable(self, names: Sequence[str]) -> frozenset[str]:
         """Return which settings it accepts while it runs; none unless overridden."""
@@ -89,13 +121,32 @@ class DatabaseServer(ABC):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.remove()
+
+
+class SqlServer(DatabaseServer):
+    """A server on 127.0.0.1 with an account and a database of its own.
+
+    Attributes:
+        user: The account.
+        password: Password of the account.
+        database: A database that the account may change.
+    """
+
+    _SCHEME: ClassVar[str]
+
+    def __init__(
+        self, *, process: GuardedProcess, directory: Path, port: int, account: tuple[str, str, str]
+    ) -> None:
+        super().__init__(process=process, directory=directory, host="127.0.0.1", port=port)
+        self.user, self.password, self.database = account
+
+    @property
+    def dsn(self) -> str:
+        """The data source name, password included."""
+        account = f"{quote(self.user, safe='')}:{quote(self.password, safe='')}"
+        return f"{self._SCHEME}://{account}@{self.host}:{self.port}/{quote(self.database, safe='')}"
 
 
 Server = TypeVar("Server", bound=DatabaseServer)
@@ -109,6 +160,14 @@ def lacks_room(folder: Path) -> bool:
 def is_disk_full(text: str) -> bool:
     """Return whether a server's log, or an error, reports a full disk."""
     return _SAYS_FULL.search(text) is not None
+
+
+def choose_port() -> int:
+    """Return a free TCP port of 127.0.0.1; another process may take it before its use."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
 
 
 def start_until_ready(start: Callable[[], Server], *, timeout_s: float, any_port: bool) -> Server:

@@ -2,53 +2,49 @@
 
 import os
 import signal
-import socket
-import time
 from collections.abc import Mapping
 from pathlib import Path
-from urllib.parse import quote
+from types import MappingProxyType
 
-from plimsoll import words
-from plimsoll.errors import PlimsollError
 from plimsoll.local.databases.database_server import (
     DISK_FULL,
     PORT_TAKEN,
-    DatabaseServer,
+    SqlServer,
+    choose_port,
     is_disk_full,
     start_until_ready,
 )
+from plimsoll.local.databases.plain_user import wrap_for_plain_user
 from plimsoll.local.databases.postgres_first_data import create_data_directory
 from plimsoll.local.databases.postgres_program import MAJOR, find_or_fetch
-from plimsoll.local.databases.postgres_settings import (
-    NONE,
-    Settings,
-    default_settings,
-    server_command,
-    write_access_file,
-)
 from plimsoll.local.guarded import GuardedProcess
+
+Settings = Mapping[str, str] | Mapping[str, str | int]
+
+# The settings given to `start` override these by name.
+DEFAULT_SETTINGS: Settings = {
+    "shared_buffers": "128MB",
+    "max_connections": 1000,
+    "password_encryption": "scram-sha-256",
+    "shared_preload_libraries": "pg_stat_statements",  # the same as on RDS
+    "huge_pages": "off",
+    "dynamic_shared_memory_type": "sysv",  # a killed server leaves nothing in /dev/shm
+    "max_wal_size": "256MB",  # frequent checkpoints, in proportion to a short run
+}
+# io_uring would bypass the emulated volume.
+_FROM_18: Settings = {"io_method": "worker"}
+NONE: Mapping[str, str] = MappingProxyType({})
 
 _READY = "ready"  # the last line of `postmaster.pid`, once it accepts connections
 _AT_ONCE_S = 5.0  # seconds until an immediate shutdown becomes a kill
 _SEVERE = ("FATAL:", "PANIC:")
 
 
-class PostgresServer(DatabaseServer):
-    """A running PostgreSQL server.
+class PostgresServer(SqlServer):
+    """A running PostgreSQL server; account and database are made at its first start."""
 
-    Attributes:
-        user: The account created at the first start.
-        password: Password of the account.
-        database: A database created at the first start.
-    """
-
+    _NAME, _SCHEME = "PostgreSQL", "postgres"
     _STOPS_AT = signal.SIGINT  # SIGTERM would wait until all clients have left
-
-    def __init__(
-        self, *, process: GuardedProcess, directory: Path, port: int, account: tuple[str, str, str]
-    ) -> None:
-        super().__init__(process=process, directory=directory, host="127.0.0.1", port=port)
-        self.user, self.password, self.database = account
 
     @classmethod
     def start(
@@ -93,13 +89,13 @@ class PostgresServer(DatabaseServer):
         account = (user, password, database)
         if not data.exists():
             create_data_directory(postgres, data, account=account, as_on_rds=as_on_rds)
-        write_access_file(directory, demands_tls=demands_tls)
+        _write_access_file(directory, demands_tls=demands_tls)
 
         def start_server() -> PostgresServer:
-            chosen = port or _choose_port()
+            chosen = port or choose_port()
             process = GuardedProcess.start(
-                server_command(
-                    postgres, directory, chosen, {**default_settings(major), **settings}
+                _server_command(
+                    postgres, directory, chosen, {**_default_settings(major), **settings}
                 ),
                 environment={**os.environ, **environment},
                 working_directory=directory,
@@ -110,26 +106,9 @@ class PostgresServer(DatabaseServer):
 
         return start_until_ready(start_server, timeout_s=ready_timeout_s, any_port=port is None)
 
-    @property
-    def dsn(self) -> str:
-        """The data source name, password included."""
-        account = f"{quote(self.user, safe='')}:{quote(self.password, safe='')}"
-        return f"postgres://{account}@{self.host}:{self.port}/{quote(self.database, safe='')}"
-
-    def wait_ready(self, timeout_s: float) -> None:
-        """Wait until this server reports in its own file that it accepts connections."""
-        deadline = time.monotonic() + timeout_s
-        while not self._takes_connections():
-            if not self.running:
-                raise PlimsollError(f"PostgreSQL did not start: {self._last_error()}")
-            if time.monotonic() >= deadline:
-                self.kill()
-                log = self.directory / "server.log"
-                waited = words.duration(timeout_s)
-                raise PlimsollError(f"PostgreSQL did not answer in {waited}; its log is {log}")
-            time.sleep(0.02)  # bounded by the deadline
-
-    def _takes_connections(self) -> bool:
+    def _is_ready(self, timeout_s: float) -> bool:
+        """Return whether this server reports in its own file that it accepts connections."""
+        del timeout_s
         try:
             lines = (self.directory / "data/postmaster.pid").read_text().splitlines()
         except FileNotFoundError:
@@ -141,22 +120,42 @@ class PostgresServer(DatabaseServer):
         self._process.stop(_AT_ONCE_S, signal.SIGQUIT)
         super().remove()
 
-    def _last_error(self) -> str:
-        log = self.directory / "server.log"
-        lines = log.read_text(errors="replace").splitlines() if log.exists() else []
+    def _explain_end(self) -> str:
+        lines = self.log.read_text(errors="replace").splitlines() if self.log.exists() else []
         if any(PORT_TAKEN in line for line in lines):
-            reason = f"port {self.port}: {PORT_TAKEN}"
-        elif is_disk_full("\n".join(lines)):
-            reason = f"{DISK_FULL}: {self.directory}"
-        else:
-            severe = [line for line in lines if any(word in line for word in _SEVERE)]
-            line = (severe or lines or ["it said nothing"])[-1]
-            reason = line.partition(":  ")[2] or line
-        return f"{reason} (its log is {log})"
+            return f"port {self.port}: {PORT_TAKEN}"
+        if is_disk_full("\n".join(lines)):
+            return f"{DISK_FULL}: {self.directory}"
+        severe = [line for line in lines if any(word in line for word in _SEVERE)]
+        line = (severe or lines or ["it said nothing"])[-1]
+        return line.partition(":  ")[2] or line
 
 
-def _choose_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+def _default_settings(major: int) -> dict[str, str | int]:
+    """Return the default settings of a major version's server."""
+    return {**DEFAULT_SETTINGS, **(_FROM_18 if major >= 18 else NONE)}
+
+
+def _server_command(
+    postgres: Path, directory: Path, port: int, settings: Settings
+) -> list[str | os.PathLike[str]]:
+    """Return the server's command line; its data and the access file are in the directory."""
+    own: Settings = {
+        "listen_addresses": "127.0.0.1",
+        "port": port,
+        "unix_socket_directories": "",
+        "hba_file": str(_access_path(directory)),
+    }
+    options = [f"--{name}={value}" for name, value in {**settings, **own}.items()]
+    return wrap_for_plain_user([postgres, "-D", directory / "data", *options])
+
+
+def _write_access_file(directory: Path, *, demands_tls: bool) -> None:
+    """Write who may log in: everybody with the password, over the network."""
+    _access_path(directory).write_text(
+        f"host{'ssl' if demands_tls else ''} all all all scram-sha-256\n"
+    )
+
+
+def _access_path(directory: Path) -> Path:
+    return directory / "pg_hba.conf"

@@ -37,7 +37,7 @@ class FunctionSpec:
 
 
 @dataclass(frozen=True)
-class Answer:
+class InvocationAnswer:
     """What the caller gets: the payload, and whether it is an error's."""
 
     payload: bytes
@@ -61,7 +61,7 @@ class Invocation:
     timeout_s: float
     request_id: str = field(default_factory=lambda: str(uuid.uuid4()))
     deadline_epoch_ms: int = 0
-    answer: Answer | None = None
+    answer: InvocationAnswer | None = None
     delivered: threading.Event = field(default_factory=threading.Event)
     done: threading.Event = field(default_factory=threading.Event)
 
@@ -75,7 +75,7 @@ class Invocation:
         """Whether the handler has received it, whatever the outcome."""
         return self.deadline_epoch_ms > 0
 
-    def finish(self, answer: Answer) -> None:
+    def finish(self, answer: InvocationAnswer) -> None:
         """Set its answer; the first one counts."""
         if self.answer is None:
             self.answer = answer
@@ -86,7 +86,7 @@ class Invocation:
         """End it with an error of Lambda's own, not of the handler."""
         text = f"RequestId: {self.request_id} Error: {message}"
         body = json.dumps({"errorType": error_type, "errorMessage": text})
-        self.finish(Answer(body.encode(), failed=True))
+        self.finish(InvocationAnswer(body.encode(), failed=True))
 
 
 def describe_exit(status: int) -> str:

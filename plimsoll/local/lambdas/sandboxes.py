@@ -1,7 +1,9 @@
 """The pool of warm sandboxes for each function: grows if all are busy, kills at time-outs."""
 
+import os
 import queue
 import secrets
+import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -9,8 +11,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from plimsoll.local.lambdas.environment import sandbox_environment
-from plimsoll.local.lambdas.invocation import Answer, FunctionSpec, Invocation, describe_exit
+from plimsoll.local.lambdas.invocation import (
+    FunctionSpec,
+    Invocation,
+    InvocationAnswer,
+    describe_exit,
+)
 from plimsoll.local.lambdas.logs import FunctionLogs
 from plimsoll.local.lambdas.nursery_process import NurseryProcess
 from plimsoll.local.lambdas.runtime_api import RuntimeApi
@@ -19,6 +25,8 @@ from plimsoll.local.lambdas.runtime_api import RuntimeApi
 START_TIMEOUT_S = 60.0
 # Before it can fork one, a new nursery loads what functions import: seconds of processor time.
 FORK_TIMEOUT_S = 300.0
+# Inherited by sandboxes: the locations of programs and libraries.
+_INHERITED = ("PATH", "LD_LIBRARY_PATH", "LANG", "TMPDIR", "PYTHONPATH")
 
 
 @dataclass
@@ -78,7 +86,7 @@ class SandboxPool:
         """Load the libraries that functions import into the nursery."""
         self._nursery.preload([str(root) for root in task_roots])
 
-    def invoke(self, function: FunctionSpec, payload: bytes) -> Answer:
+    def invoke(self, function: FunctionSpec, payload: bytes) -> InvocationAnswer:
         """Run a function once and wait for its answer; a time-out kills its process."""
         invocation = Invocation(function.arn, payload, function.timeout_s)
         started = time.monotonic()
@@ -100,7 +108,7 @@ class SandboxPool:
         for _ in range(count - have):
             self._spawn(function)
 
-    def running(self) -> list[tuple[str, str, int]]:
+    def list_running(self) -> list[tuple[str, str, int]]:
         """List (function, request id, process id) of running invocations."""
         with self._lock:
             return [
@@ -153,7 +161,7 @@ class SandboxPool:
             invocation = box.running if box else None
         if invocation is None or invocation.request_id != request_id:
             return False
-        invocation.finish(Answer(body, failed=failed))
+        invocation.finish(InvocationAnswer(body, failed=failed))
         return True
 
     def take_start_error(self, sandbox: str, body: bytes) -> None:
@@ -163,7 +171,7 @@ class SandboxPool:
         if box is not None and not box.inbox.empty():
             invocation = box.inbox.get()
             if invocation is not None:
-                invocation.finish(Answer(body, failed=True))
+                invocation.finish(InvocationAnswer(body, failed=True))
 
     # processes
 
@@ -181,7 +189,7 @@ class SandboxPool:
             sandbox.inbox.put(invocation)
         order = {
             "spawn": sandbox.id,
-            "environment": sandbox_environment(
+            "environment": _build_environment(
                 function, sandbox.id, self._environment, self._api.address
             ),
             "task_root": str(function.task_root),
@@ -193,7 +201,7 @@ class SandboxPool:
                 self._sandboxes[sandbox.id] = sandbox
             ordered = self._nursery.order(order)
         if not ordered:
-            self._ended(sandbox.id, describe_exit(-9))
+            self._note_end(sandbox.id, describe_exit(-9))
         return sandbox
 
     def _time_out(self, sandbox: Sandbox, invocation: Invocation, limit_s: float) -> None:
@@ -212,15 +220,15 @@ class SandboxPool:
                     sandbox.forked.set()
         else:
             why = message.get("why") or describe_exit(message["status"])
-            self._ended(message["exited"], why)
+            self._note_end(message["exited"], why)
 
     def _end_all(self, reason: str) -> None:
         with self._lock:
             sandboxes = list(self._sandboxes)
         for sandbox in sandboxes:
-            self._ended(sandbox, reason)
+            self._note_end(sandbox, reason)
 
-    def _ended(self, sandbox_id: str, reason: str) -> None:
+    def _note_end(self, sandbox_id: str, reason: str) -> None:
         with self._lock:
             sandbox = self._sandboxes.pop(sandbox_id, None)
             if sandbox is None:  # it was killed at its time-out
@@ -236,3 +244,34 @@ class SandboxPool:
         sandbox.inbox.put(None)
         if invocation is not None and not invocation.done.is_set():
             invocation.fail("Runtime.ExitError", reason)
+
+
+def _build_environment(
+    function: FunctionSpec, sandbox_id: str, shared: Mapping[str, str], api_address: str
+) -> dict[str, str]:
+    """Return a sandbox's whole environment.
+
+    Its variables are the defined runtime variables of
+    https://docs.aws.amazon.com/lambda/latest/dg/configuration-envvars.html
+
+    Args:
+        function: The function that it runs.
+        sandbox_id: The sandbox's secret part of the Runtime API's path.
+        shared: Variables of every function.
+        api_address: Host and port of the Runtime API.
+    """
+    return {
+        **{name: os.environ[name] for name in _INHERITED if name in os.environ},
+        **shared,
+        "AWS_EXECUTION_ENV": f"AWS_Lambda_python{sys.version_info[0]}.{sys.version_info[1]}",
+        "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": str(function.memory_mib),
+        "AWS_LAMBDA_FUNCTION_NAME": function.name,
+        "AWS_LAMBDA_FUNCTION_VERSION": "$LATEST",
+        "AWS_LAMBDA_LOG_GROUP_NAME": f"/aws/lambda/{function.name}",
+        "AWS_LAMBDA_LOG_STREAM_NAME": sandbox_id[:8],
+        "AWS_LAMBDA_RUNTIME_API": f"{api_address}/{sandbox_id}",
+        "LAMBDA_TASK_ROOT": str(function.task_root),
+        "TZ": ":UTC",
+        "_HANDLER": function.handler,
+        **dict(function.environment),
+    }

@@ -89,7 +89,7 @@ class Databases:
         with self._under_way(), ExitStack() as undo:
             directory = self._take(identifier, undo)
             undo.callback(shutil.rmtree, directory, ignore_errors=True)
-            database = self._started(directory, start, undo)
+            database = self._start(directory, start, undo)
             undo.callback(database.sampler.close)
             with self._lock:
                 self._refuse_if_closed()
@@ -102,7 +102,7 @@ class Databases:
         return self._sampler(volume, pid, naming)
 
     @staticmethod
-    def _started(directory: Path, start: Start, undo: ExitStack) -> Database:
+    def _start(directory: Path, start: Start, undo: ExitStack) -> Database:
         """Start an instance; the error says why it failed, since its log is then removed."""
         try:
             return start(directory, undo)

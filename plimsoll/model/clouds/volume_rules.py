@@ -64,7 +64,6 @@ CLOUD_NAMES: Mapping[Cloud, str] = {
 BUFFER_POOL_EXTENSION = "apsaradb.buffer_pool_extension"
 MB = 1e6 / 2**20  # a megabyte per second in MiB/s
 BURST_S = 1800.0  # AZURE_BURST: how long a full bucket lasts at the highest rate
-LARGEST_IO_BYTES = 256 * 1024  # AZURE_DISKS; assumed for the other clouds
 
 
 @dataclass(frozen=True, slots=True)

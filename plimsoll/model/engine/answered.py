@@ -59,7 +59,7 @@ class OperationReport(Model):
     # Successes and time-outs (at full length, CQL servers' time-outs too)
     latency_us: LatencySummary
     histogram: str  # HdrHistogram V2 compressed, base64; 1 us to 5 min, 3 digits
-    # Its statements, then BEGIN and COMMIT; empty if their latencies were not asked for
+    # The operation's statements, then BEGIN and COMMIT; empty unless their latencies are recorded
     statements: tuple[StatementReport, ...] = ()
 
 

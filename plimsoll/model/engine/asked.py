@@ -291,8 +291,8 @@ class EngineWorkload(Model):
 
     key_spaces: tuple[KeySpace, ...]
     operations: tuple[EngineOperation, ...]
-    # By weight each time, or from a shuffled deck of each connection with as many cards of an
-    # operation as its weight (TPC-C, clause 5.2.4.2)
+    # How the next operation is chosen: by weight, or from each connection's shuffled deck, with
+    # as many cards of an operation as its weight (TPC-C, clause 5.2.4.2)
     mix: Literal["weights", "deck"] = "weights"
 
 

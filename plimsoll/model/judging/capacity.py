@@ -310,6 +310,11 @@ class Capacity(Model):
     steps: tuple[JudgedStep, ...]
 
     @property
+    def sentence(self) -> str:
+        """The verdict's name with its sentence, as in "KNEE: sustains 2,000 ops/s at 8 ..."."""
+        return f"{self.verdict}: {self.summary}"
+
+    @property
     def slowed(self) -> bool:
         """Whether it is a lower bound alone because other programs slowed the steps."""
         return self.verdict == "LOWER_BOUND" and self.cause == "audit:undisturbed"

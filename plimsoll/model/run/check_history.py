@@ -73,7 +73,7 @@ class Change(Model):
     before: Segment
     after: Segment
     change_share: float  # after / before - 1
-    # Of the deciding test; too small, since the change point was chosen from the data
+    # p-value of the deciding test; too small, since the change point was chosen from the data
     p_value: float
     regression: bool  # whether it changed for the worse
 

@@ -37,8 +37,8 @@ class Factorial(Model):
     levels: tuple[str, str]  # the axis's variants
     beside: str  # other axis, on which the gain may depend
     beside_levels: tuple[str, str]
-    # Of the four cells, first those with the first variant of `beside`; None if there are no
-    # effects
+    # Repetitions of each of the four cells, first those with the first variant of `beside`; None
+    # if there are no effects
     repetitions: tuple[int, int, int, int] | None
     main: Effect | None  # gain of `axis`, over both variants of `beside`
     beside_main: Effect | None  # gain of `beside`, over both variants of `axis`

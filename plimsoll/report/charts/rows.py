@@ -56,7 +56,7 @@ def list_timed_operations(capacity: Capacity | None, series: list[Row]) -> list[
 
 
 @dataclass(frozen=True)
-class Answer:
+class AnswerLine:
     """A run's figure, with its bound and the ends of its interval."""
 
     ops_per_second: float
@@ -104,7 +104,7 @@ class Curve:
     points: Sequence[Row]
     repetitions: Sequence[Row]
     limits: Sequence[Row]
-    answer: Answer | None
+    answer: AnswerLine | None
 
     @property
     def operations(self) -> list[str]:
@@ -124,7 +124,7 @@ def collect_curve(capacity: Capacity) -> Curve:
         points=curve_rows(capacity),
         repetitions=repetition_rows(capacity),
         limits=limit_rows(capacity),
-        answer=None if figure is None else Answer(figure, capacity.bound, ends),
+        answer=None if figure is None else AnswerLine(figure, capacity.bound, ends),
     )
 
 

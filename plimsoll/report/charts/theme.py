@@ -151,7 +151,7 @@ def limit_tip(row: rows.Row) -> Tip:
     return [("operation", row["operation"]), ("limit, µs", f"{row['limit_us']:,.0f}")]
 
 
-def answer_marks(answer: rows.Answer | None, most: float) -> list[Mark]:
+def answer_marks(answer: rows.AnswerLine | None, most: float) -> list[Mark]:
     """Draw the figure as a vertical line, with its interval.
 
     Args:

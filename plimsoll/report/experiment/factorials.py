@@ -31,7 +31,7 @@ from plimsoll.report.experiment.summary import (
     CellRun,
     Runs,
     gather_candidate,
-    has_answer,
+    has_sustained_figure,
     layout,
     volumeless_key,
 )
@@ -129,7 +129,7 @@ def _answer_figures(runs: Runs, corners: Corners) -> Figures:
 
     Of a repeated cell, the figures of its runs.
     """
-    run = next((run for run in runs if has_answer(run)), runs[0])
+    run = next((run for run in runs if has_sustained_figure(run)), runs[0])
     others = [
         other.result.capacity
         for runs_of_other in corners
@@ -144,7 +144,7 @@ def _answer_figures(runs: Runs, corners: Corners) -> Figures:
             values=sample.figures if sample.bound == "=" else (),
             limit=None if limiting is None else describe_limiting(limiting),
         )
-    capacity = run.result.capacity if run.result and has_answer(run) else None
+    capacity = run.result.capacity if run.result and has_sustained_figure(run) else None
     one_load = capacity is not None and all(find_only_load(capacity, other) for other in others)
     exact = capacity is not None and (capacity.bound == "=" or one_load)
     limiting = run.result.limiting if run.result else None
@@ -296,7 +296,7 @@ def find_baseline_iops(run: CellRun) -> float | None:
 
 def _describe_gain(question: str, lower: Rung, higher: Rung, apart_s: float | None) -> Gain:
     (below, below_runs, few), (above, above_runs, many) = lower, higher
-    silent = [name for name, runs, _ in (lower, higher) if not any(map(has_answer, runs))]
+    silent = [name for name, runs, _ in (lower, higher) if not any(map(has_sustained_figure, runs))]
     ratio = divide_candidates(
         above, gather_candidate(above_runs), below, gather_candidate(below_runs), apart_s=apart_s
     )

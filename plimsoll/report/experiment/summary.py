@@ -192,7 +192,7 @@ def decide_questions(
     return tuple(made)
 
 
-def has_answer(run: CellRun) -> bool:
+def has_sustained_figure(run: CellRun) -> bool:
     """Return whether a cell's run found what its target sustains."""
     return run.result is not None and sustained_figure(run.result) is not None
 

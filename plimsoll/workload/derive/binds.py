@@ -98,7 +98,7 @@ def find_binds(
         WorkloadError: A value cannot be given; says why.
     """
     found = _Binder(shape, digest, tables, mark=mark, replaced=replaced, usual_rows=usual_rows)
-    return found.bound()
+    return found.find()
 
 
 class _Binder:
@@ -124,24 +124,24 @@ class _Binder:
             if role == "low" and (alias, column, "high") in ends
         }
 
-    def bound(self) -> Bound:
-        self._lists()
+    def find(self) -> Bound:
+        self._find_lengths()
         lengths = iter(self._found.many)
         self._found.binds = [
             value
             for slot in self._shape.slots
-            for value in [self._value(slot)] * (next(lengths) if slot.many else 1)
+            for value in [self._give_value(slot)] * (next(lengths) if slot.many else 1)
         ]
         return self._found
 
-    def _lists(self) -> None:
+    def _find_lengths(self) -> None:
         """Find the lengths of lists of values or rows."""
         found = self._found
         lists = [slot for slot in self._shape.slots if slot.many]
         if lists and len(self._listed) == len(lists):
             found.many = tuple(max(1, min(round(one), LIST_MOST)) for one in self._listed)
         elif lists:
-            each = self._filled(lists[0]).rows_each
+            each = self._find_column(lists[0]).rows_each
             length = LIST_GUESSED if self._rows is None else round(self._rows / each)
             length = max(1, min(length, LIST_MOST))
             found.many = (length,) * len(lists)
@@ -152,7 +152,7 @@ class _Binder:
             if not self._listed:
                 found.guesses.add(f"{found.rows} rows of an INSERT, from the rows that a call made")
 
-    def _value(self, slot: Slot) -> Any:
+    def _give_value(self, slot: Slot) -> Any:
         match slot.role:
             case "constant":
                 return 1
@@ -165,18 +165,18 @@ class _Binder:
                 self._found.guesses.add(f"LIMIT {rows}, from the rows that a call gave")
                 return rows
             case "set":
-                return self._given(slot)
+                return self._give_set(slot)
             case "equal" | "member":
-                return self._compared(slot)
+                return self._give_compared(slot)
             case "low" | "high":
-                return self._end(slot)
+                return self._give_end(slot)
 
-    def _filled(self, slot: Slot) -> Filled:
+    def _find_column(self, slot: Slot) -> Filled:
         return self._tables[slot.table].columns[slot.column]
 
-    def _given(self, slot: Slot) -> Any:
+    def _give_set(self, slot: Slot) -> Any:
         """Return the value that a column gets."""
-        known, column = self._tables[slot.table], self._filled(slot)
+        known, column = self._tables[slot.table], self._find_column(slot)
         inserts = self._shape.verb in {"INSERT", "REPLACE"}
         if not inserts or not column.by_row:
             return column.of(known.key)
@@ -189,8 +189,8 @@ class _Binder:
             )
         return column.of({"next_key": known.name})
 
-    def _compared(self, slot: Slot) -> Any:
-        known, column = self._tables[slot.table], self._filled(slot)
+    def _give_compared(self, slot: Slot) -> Any:
+        known, column = self._tables[slot.table], self._find_column(slot)
         if not column.by_row:
             return column.of(None)
         if self._replaced and slot.role == "equal":
@@ -198,28 +198,30 @@ class _Binder:
         keys = [
             other
             for other in self._shape.slots
-            if other.role == "equal" and other.alias == slot.alias and self._filled(other).by_row
+            if other.role == "equal"
+            and other.alias == slot.alias
+            and self._find_column(other).by_row
         ]
         if slot.role == "equal" and len({other.column for other in keys}) > 1:
-            return column.of(self._shared(f"row_{slot.alias}", known.key))
+            return column.of(self._draw_once(f"row_{slot.alias}", known.key))
         return column.of(known.key)
 
-    def _shared(self, name: str, value: Any) -> str:
+    def _draw_once(self, name: str, value: Any) -> str:
         """Return the name of a value that is drawn once for several `?`."""
         name = f"{name}{self._mark}".lower()
         name = "".join(letter if letter.isascii() and letter.isalnum() else "_" for letter in name)
         self._found.let.setdefault(name[-50:].lstrip("0123456789"), value)
         return name[-50:].lstrip("0123456789")
 
-    def _end(self, slot: Slot) -> Any:
+    def _give_end(self, slot: Slot) -> Any:
         """Return a value for one end of a range."""
-        known, column = self._tables[slot.table], self._filled(slot)
+        known, column = self._tables[slot.table], self._find_column(slot)
         if (slot.alias, slot.column) in self._ranges:
             if not column.number:
                 raise workload_error(
                     f"asks for a range of {slot.column}, which is not a whole number"
                 )
-            start = self._shared(f"from_{slot.column}_{slot.alias}", column.of(known.key))
+            start = self._draw_once(f"from_{slot.column}_{slot.alias}", column.of(known.key))
             if slot.role == "low":
                 return start
             return {"sum": start, "plus": self._width(column) - 1}
@@ -231,14 +233,14 @@ class _Binder:
             )
         return {"integer": self._beyond(slot, known, column)}
 
-    def _met(self) -> float:
+    def _rows_of_range(self) -> float:
         rows = self._rows if self._rows is not None else self._usual_rows
         return LIST_GUESSED if rows is None else rows
 
     def _width(self, column: Filled) -> int:
         if self._span is not None:
             return max(1, round(self._span))
-        width = max(1, round(self._met() / column.rows_each))
+        width = max(1, round(self._rows_of_range() / column.rows_each))
         self._found.guesses.add(f"ranges of {width}, from the rows that a call met")
         return width
 
@@ -249,7 +251,7 @@ class _Binder:
             low, high = first, first + rows - 1
         else:
             low, high = column.value["integer"]
-        twice = round(2 * self._met() / column.rows_each)
+        twice = round(2 * self._rows_of_range() / column.rows_each)
         self._found.guesses.add(f"how much lies beyond {slot.column}, from the rows of a call")
         if slot.role == "low":
             return [max(low, high - twice), high]

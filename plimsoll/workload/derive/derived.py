@@ -1,6 +1,6 @@
 """The derivation of a workload from a server's statement statistics."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -9,6 +9,7 @@ from plimsoll.complaints import complain_of_unknown
 from plimsoll.errors import UsageError
 from plimsoll.model.databases import protocol_facts
 from plimsoll.model.run.statements_seen import Digest, StatementsSeen
+from plimsoll.workload.derive.binds import Known
 from plimsoll.workload.derive.grouping import Group, group_transactions
 from plimsoll.workload.derive.making import (
     Maker,
@@ -20,8 +21,8 @@ from plimsoll.workload.derive.making import (
     make_parameters,
     usual_rows,
 )
-from plimsoll.workload.derive.naming import name_operation
 from plimsoll.workload.derive.notes import write_notes
+from plimsoll.workload.derive.shapes import Shape
 from plimsoll.workload.derive.skew import Pool, estimate_zipfian_constant
 from plimsoll.workload.derive.statements import (
     LeftOut,
@@ -37,6 +38,7 @@ from plimsoll.workload.operations import MAX_OPERATIONS
 
 TRANSACTION = "transaction"
 APART_LEAST = 0.005  # share of a statement's calls outside transactions that makes an operation
+_NAME_MOST = 50  # characters of an operation's name
 
 Transactions = Literal["none", "seen"]
 
@@ -155,11 +157,6 @@ def derive(
     )
 
 
-def _heaviest_first(one: Taken) -> tuple[float, int]:
-    """Sort statements by their time in the server, then by their calls."""
-    return -one.digest.time_s, -one.digest.calls
-
-
 def _filter_sendable(taken: Sequence[Taken], found: Sorted, maker: Maker) -> Iterator[Taken]:
     """Yield the statements that can be sent, and record the others."""
     for one in taken:
@@ -227,7 +224,7 @@ def _make_operations(
         if problem:
             found.left_out.append(describe_left_out(apart.digest, _show_statement(one), problem))
             continue
-        chosen = name_operation(one.shape, maker.known, made.operations)
+        chosen = _name_operation(one.shape, maker.known, made.operations)
         made.operations[chosen], texts = maker.single(one)
         made.done.append(DerivedOperation(chosen, apart.digest.calls, apart.digest.time_s, texts))
         made.sent.append(apart)
@@ -353,3 +350,20 @@ def _explain_no_statement(seen: StatementsSeen, found: Sorted) -> str:
     reasons = "; ".join(f"{one.statement}: {one.why}" for one in most[:3])
     problem = "no statement of which a workload can be made was counted"
     return f"{seen.database}: {problem}{f' ({reasons})' if reasons else ''}"
+
+
+def _name_operation(shape: Shape, known: Mapping[str, Known], taken: Collection[str]) -> str:
+    """Return an unused name: `select_orders_by_id`, `update_item_by_sku_2`."""
+    table = known[shape.tables[0]].name if shape.tables else ""
+    compared = [
+        slot.column
+        for slot in shape.slots
+        if slot.role in {"equal", "member", "low", "high"} and slot.column
+    ]
+    by = ["by", *dict.fromkeys(compared)] if compared else []
+    name = "_".join(filter(None, [shape.verb, table, *by])).lower()[:_NAME_MOST]
+    number, chosen = 1, name
+    while chosen in taken:
+        number += 1
+        chosen = f"{name}_{number}"
+    return chosen

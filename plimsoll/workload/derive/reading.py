@@ -236,7 +236,7 @@ class _Reader:
         found = self._sight.column(part.text) if free else None
         if found is None and part.kind == "word":
             return part.text
-        return self._quoted(found[1] if found else part.text)
+        return self._quote(found[1] if found else part.text)
 
     def _names_table(self, at: int) -> bool:
         """Whether a table's name stands for the table in this place."""
@@ -247,7 +247,7 @@ class _Reader:
         among = self._level.tables and before.is_mark(",", "(") and not self._level.call
         return before.word in BEFORE_TABLES or among
 
-    def _quoted(self, name: str) -> str:
+    def _quote(self, name: str) -> str:
         folds = self._sight.vocabulary.folds and name != name.lower()
         plain = name.isidentifier() and name.isascii() and not folds
         if plain and self._sight.is_free(name):

@@ -131,11 +131,11 @@ class _Ranks:
         """Return the share of accesses that miss."""
         each = self.rows / pool.data_pages
         low, high = 0.0, 1.0
-        while self._held(high, pool, each) < pool.pages:
+        while self._count_pages(high, pool, each) < pool.pages:
             high *= 2
         for _ in range(_STEPS):
             middle = (low + high) / 2
-            if self._held(middle, pool, each) < pool.pages:
+            if self._count_pages(middle, pool, each) < pool.pages:
                 low = middle
             else:
                 high = middle
@@ -146,6 +146,6 @@ class _Ranks:
         """Return the mean probability that a row was not accessed in this many accesses."""
         return sum(size * math.exp(-accesses * p) for size, p in self.buckets) / self.rows
 
-    def _held(self, accesses: float, pool: Pool, each: float) -> float:
+    def _count_pages(self, accesses: float, pool: Pool, each: float) -> float:
         """Return the number of pages that were accessed in this many accesses."""
         return float(pool.data_pages * (1 - self._absent(accesses) ** each))

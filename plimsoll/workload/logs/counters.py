@@ -16,7 +16,7 @@ from typing import Any
 from plimsoll.errors import UsageError
 from plimsoll.model.engine.asked import Protocol
 from plimsoll.model.run.statements_seen import Digest
-from plimsoll.workload.logs.lines import Lines
+from plimsoll.workload.logs.lines import Lines, allow_long_fields
 from plimsoll.workload.logs.mysql import parse_time
 from plimsoll.workload.logs.texts import Stripper
 
@@ -149,16 +149,16 @@ def _read_rows(
     lines: Lines, read: Callable[[_Row], tuple[str, Digest]]
 ) -> Iterator[tuple[str, Digest]]:
     separator, columns = find_columns(lines.head)
-    csv.field_size_limit(_FIELD_MOST)
     rows = csv.reader((f"{line}\n" for line in lines), delimiter=separator)
     try:
-        next(rows, None)
-        for number, fields in enumerate(rows):
-            if number == ROWS_MOST:
-                return
-            one = read(_Row(columns, fields))
-            if one[1].text and one[1].calls:
-                yield one
+        with allow_long_fields(_FIELD_MOST):
+            next(rows, None)
+            for number, fields in enumerate(rows):
+                if number == ROWS_MOST:
+                    return
+                one = read(_Row(columns, fields))
+                if one[1].text and one[1].calls:
+                    yield one
     except csv.Error as error:
         raise UsageError(f"the table cannot be read: {error}") from None
 

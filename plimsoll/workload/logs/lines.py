@@ -1,5 +1,6 @@
 """Lines of a log: bounded in length, whatever the bytes."""
 
+import csv
 import gzip
 import os
 import stat
@@ -14,6 +15,19 @@ from plimsoll.errors import UsageError
 LINE_MOST = 1 << 20  # bytes of a line that are read; what follows on it is dropped
 HEAD_BYTES = 1 << 16  # by which a format is recognized
 _GZIP = b"\x1f\x8b"
+
+
+@contextmanager
+def allow_long_fields(most: int) -> Iterator[None]:
+    """Let `csv` read fields of up to so many characters, in a `with` or a decorated function.
+
+    The limit is the whole process's: left behind, it would hold for every other table too.
+    """
+    before = csv.field_size_limit(most)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(before)
 
 
 class _Readable(Protocol):

@@ -10,8 +10,7 @@ import re
 from datetime import UTC, datetime
 from functools import lru_cache
 
-from plimsoll.workload.logs.facts import LogFacts
-from plimsoll.workload.logs.fold import SESSIONS_MOST, Event, Fold
+from plimsoll.workload.logs.fold import SESSIONS_MOST, Event, Fold, LogFacts
 from plimsoll.workload.logs.lines import Lines
 from plimsoll.workload.logs.texts import STATEMENT_MOST
 

@@ -10,9 +10,8 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 
-from plimsoll.workload.logs.facts import LogFacts
-from plimsoll.workload.logs.fold import SESSIONS_MOST, Event, Fold
-from plimsoll.workload.logs.lines import Lines
+from plimsoll.workload.logs.fold import SESSIONS_MOST, Event, Fold, LogFacts
+from plimsoll.workload.logs.lines import Lines, allow_long_fields
 from plimsoll.workload.logs.mysql import parse_time
 from plimsoll.workload.logs.texts import STATEMENT_MOST
 
@@ -125,6 +124,7 @@ def _read_plan(text: str) -> tuple[str, int | None]:
     return "", None
 
 
+@allow_long_fields(_RECORD_MOST)
 def read_csv_log(lines: Lines) -> LogFacts:
     """Read a CSV log."""
     found = _Statements()
@@ -151,7 +151,6 @@ def read_csv_log(lines: Lines) -> LogFacts:
 
 def _split_records(lines: Iterable[str]) -> Iterator[str]:
     """Yield each record, which may have several lines; one too long is left out."""
-    csv.field_size_limit(_RECORD_MOST)
     parts: list[str] = []
     length = quotes = 0
     for line in lines:

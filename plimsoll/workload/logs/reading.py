@@ -10,7 +10,7 @@ from plimsoll.model.engine.asked import Protocol
 from plimsoll.model.run.statements_seen import Digest, KeysSeen, StatementsSeen, TransactionSeen
 from plimsoll.workload.logs import counters, mysql, postgres
 from plimsoll.workload.logs.counters import Counts
-from plimsoll.workload.logs.facts import LogFacts
+from plimsoll.workload.logs.fold import LogFacts
 from plimsoll.workload.logs.lines import Lines, open_lines
 
 KINDS = (

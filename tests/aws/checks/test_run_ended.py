@@ -10,7 +10,7 @@ from plimsoll.aws import clients
 from plimsoll.aws.run_files import RESULT
 from plimsoll.capacity.judge import judge as judge_steps
 from plimsoll.checks.runs import hash_measured, settle_and_judge, start_check
-from plimsoll.checks.schedules import put_check, read_history
+from plimsoll.checks.schedules import put_check, read_check_history
 from plimsoll.checks.store import CheckStore
 from plimsoll.model.judging.capacity import Rules
 from plimsoll.model.judging.steps import Step
@@ -76,7 +76,7 @@ def test_a_run_that_ended_is_a_point_with_its_figure(deployment: EverySetting) -
     put_check(deployment, TEAM, check())
     run_id = fire(deployment, day(0))["target"]
     assert end(deployment, run_id, 1000) == 0
-    [point] = read_history(deployment, TEAM, "nightly").points
+    [point] = read_check_history(deployment, TEAM, "nightly").points
     assert point.settled
     assert (point.target.verdict, point.target.state) == ("KNEE", RunState.SUCCEEDED)
     assert point.target.figures["capacity"].value == 1000
@@ -87,7 +87,7 @@ def test_a_run_that_failed_is_a_gap(deployment: EverySetting) -> None:
     put_check(deployment, TEAM, check())
     run_id = fire(deployment, day(0))["target"]
     end(deployment, run_id, None)
-    [point] = read_history(deployment, TEAM, "nightly").points
+    [point] = read_check_history(deployment, TEAM, "nightly").points
     assert point.settled
     assert point.target.figures["capacity"].value is None
 
@@ -101,7 +101,7 @@ def test_a_drop_is_one_message_however_many_runs_follow(
     [message] = outbox
     assert message["TopicArn"] == deployment.alarm_topic_arn
     assert message["Subject"] == "Plimsoll: nightly: capacity fell by 19.9 %"
-    first_low = read_history(deployment, TEAM, "nightly").points[8].target.run_id
+    first_low = read_check_history(deployment, TEAM, "nightly").points[8].target.run_id
     for words in (
         "nightly (team payments): capacity fell by 19.9 %",
         "Before: 1,000 ops/s (mean of 8 runs, standard deviation 2.9 ops/s)",
@@ -114,7 +114,7 @@ def test_a_drop_is_one_message_however_many_runs_follow(
         assert words in message["Message"]
     [event] = bus
     assert (event["DetailType"], event["EventBusName"]) == ("Regression", "plimsoll")
-    history = read_history(deployment, TEAM, "nightly")
+    history = read_check_history(deployment, TEAM, "nightly")
     assert [change.at for change in history.changes] == [day(8)]
     assert [announced.at for announced in history.announced] == [day(8)]
 
@@ -135,9 +135,9 @@ def test_an_end_of_which_no_event_came_is_made_good_by_the_next(deployment: Ever
     lost = fire(deployment, day(0))["target"]
     result, _ = synthetic_run(run_id=lost)
     deployment.files(lost).put_model(RESULT, result)
-    assert not read_history(deployment, TEAM, "nightly").points[0].settled
+    assert not read_check_history(deployment, TEAM, "nightly").points[0].settled
     end(deployment, fire(deployment, day(1))["target"], 1000)
-    assert all(point.settled for point in read_history(deployment, TEAM, "nightly").points)
+    assert all(point.settled for point in read_check_history(deployment, TEAM, "nightly").points)
 
 
 def test_a_message_that_cannot_be_sent_is_sent_by_the_next_try(
@@ -154,7 +154,7 @@ def test_a_message_that_cannot_be_sent_is_sent_by_the_next_try(
     monkeypatch.setattr(clients.sns(), "publish", fail)
     with pytest.raises(ConnectionError):
         end(deployment, run_id, LOW[1])
-    assert read_history(deployment, TEAM, "nightly").announced == ()
+    assert read_check_history(deployment, TEAM, "nightly").announced == ()
     monkeypatch.setattr(clients.sns(), "publish", working)
     assert settle_and_judge(deployment, run_id) == {"messages": 1}
     assert settle_and_judge(deployment, run_id) == {"messages": 0}
@@ -192,7 +192,7 @@ def test_a_check_without_an_answer_two_nights_long_is_one_message_and_its_recove
     assert answered["Subject"] == "Plimsoll: nightly: it has a figure again: capacity"
     assert "capacity: 4 runs without a figure since 2026-01-09" in answered["Message"]
     assert [event["DetailType"] for event in bus] == ["Check Silent", "Check Answered"]
-    assert read_history(deployment, TEAM, "nightly").silences == ()
+    assert read_check_history(deployment, TEAM, "nightly").silences == ()
 
 
 def test_a_check_that_never_answers_is_told_too(

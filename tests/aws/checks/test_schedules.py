@@ -13,7 +13,7 @@ from plimsoll.checks.schedules import (
     list_checks,
     put_check,
     read_check,
-    read_history,
+    read_check_history,
 )
 from plimsoll.checks.store import CheckStore
 from plimsoll.errors import CheckNotFoundError, UsageError
@@ -144,7 +144,7 @@ def test_a_deleted_check_is_gone_with_its_schedule(deployment: EverySetting) -> 
     put_check(deployment, "payments", check())
     delete_check(deployment, "payments", "nightly")
     assert schedules() == {}
-    for call in (read_check, read_history, delete_check):
+    for call in (read_check, read_check_history, delete_check):
         with pytest.raises(CheckNotFoundError, match="team payments has no schedule 'nightly'"):
             call(deployment, "payments", "nightly")
 

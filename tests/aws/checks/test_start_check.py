@@ -10,7 +10,7 @@ from plimsoll.aws import clients
 from plimsoll.aws.drain import begin_drain, end_drain
 from plimsoll.checks import runs as starting
 from plimsoll.checks.runs import hash_measured, start_check
-from plimsoll.checks.schedules import put_check, read_history
+from plimsoll.checks.schedules import put_check, read_check_history
 from plimsoll.errors import PlimsollError
 from plimsoll.model.request.request import Request
 from tests.aws.checks.conftest import executions, schedules
@@ -41,7 +41,7 @@ def test_a_firing_starts_the_run_and_the_same_run_on_the_control(deployment: Eve
     assert control["name"] == "nightly-control"
     assert control["target"]["instance_class"] == "db.m6i.large"
     assert control["workload"] == target["workload"]
-    [point] = read_history(deployment, TEAM, "nightly").points
+    [point] = read_check_history(deployment, TEAM, "nightly").points
     assert point.scheduled_at == AT
     assert point.control is not None
     assert (point.target.run_id, point.control.run_id) == (started["target"], started["control"])
@@ -56,7 +56,7 @@ def test_a_firing_delivered_twice_is_one_run_whatever_was_changed_meanwhile(
     put_check(deployment, TEAM, check(request=REQUEST | {"description": "changed"}))
     assert fire(deployment) == first
     assert len(executions(deployment)) == 1
-    assert len(read_history(deployment, TEAM, "nightly").points) == 1
+    assert len(read_check_history(deployment, TEAM, "nightly").points) == 1
 
 
 def test_a_check_that_is_due_while_nothing_may_start_is_put_off(
@@ -68,7 +68,7 @@ def test_a_check_that_is_due_while_nothing_may_start_is_put_off(
     assert fire(deployment) == {}
     assert fire(deployment, AT + timedelta(hours=1)) == {}  # put off together with the first
     assert executions(deployment) == []
-    assert read_history(deployment, TEAM, "nightly").points == ()
+    assert read_check_history(deployment, TEAM, "nightly").points == ()
     (put_off,) = (one for name, one in schedules().items() if name.startswith(".put-off."))
     assert put_off["ScheduleExpression"] == f"at({until:%Y-%m-%dT%H:%M:%S})"
     assert put_off["ActionAfterCompletion"] == "DELETE"
@@ -79,7 +79,7 @@ def test_a_check_that_is_due_while_nothing_may_start_is_put_off(
     end_drain(deployment.service_table)
     started = fire(deployment, datetime.fromisoformat(event["scheduled_at"]))
     assert executions(deployment) == [started["target"]]
-    assert [p.scheduled_at for p in read_history(deployment, TEAM, "nightly").points] == [AT]
+    assert [p.scheduled_at for p in read_check_history(deployment, TEAM, "nightly").points] == [AT]
 
 
 def test_each_firing_is_a_run_of_its_own(deployment: EverySetting) -> None:
@@ -87,7 +87,7 @@ def test_each_firing_is_a_run_of_its_own(deployment: EverySetting) -> None:
     fire(deployment)
     fire(deployment, AT.replace(day=2))
     assert len(executions(deployment)) == 2
-    points = read_history(deployment, TEAM, "nightly").points
+    points = read_check_history(deployment, TEAM, "nightly").points
     assert [point.scheduled_at.day for point in points] == [1, 2]
 
 
@@ -111,7 +111,7 @@ def test_a_run_that_is_refused_is_a_gap_that_says_why(
 
     monkeypatch.setattr(starting, "submit_run", refuse)
     fire(deployment)
-    [point] = read_history(deployment, TEAM, "nightly").points
+    [point] = read_check_history(deployment, TEAM, "nightly").points
     assert point.settled
     assert point.target.run_id is None
     assert point.target.problem == (

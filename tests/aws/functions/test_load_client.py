@@ -35,15 +35,14 @@ OF_THE_ENVIRONMENT = {"_distutils_hack"}
 # Besides `model` and `workload`, which are pure.
 MODULES = {
     "plimsoll", "plimsoll.complaints", "plimsoll.documents", "plimsoll.errors", "plimsoll.files",
-    "plimsoll.packaged", "plimsoll.process_limits", "plimsoll.words",
+    "plimsoll.machine", "plimsoll.packaged", "plimsoll.process_limits", "plimsoll.words",
     "plimsoll.aws", "plimsoll.aws.clients", "plimsoll.aws.function_log",
     "plimsoll.aws.items", "plimsoll.aws.run_files", "plimsoll.aws.run_records",
     "plimsoll.capacity", "plimsoll.capacity.steps", "plimsoll.capacity.steps.debt",
     "plimsoll.databases", "plimsoll.databases.load_user", "plimsoll.databases.reading_back",
     "plimsoll.databases.watching",
     "plimsoll.fleet", "plimsoll.fleet.background_client", "plimsoll.fleet.failures",
-    "plimsoll.fleet.memory", "plimsoll.fleet.phase_plan", "plimsoll.fleet.plan",
-    "plimsoll.fleet.watchdog",
+    "plimsoll.fleet.phase_plan", "plimsoll.fleet.plan", "plimsoll.fleet.watchdog",
     "plimsoll.metrics", "plimsoll.metrics.cloudwatch", "plimsoll.metrics.points",
     "plimsoll.metrics.publishing", "plimsoll.metrics.sink",
     "plimsoll.requests", "plimsoll.requests.checked_request",

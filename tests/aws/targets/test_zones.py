@@ -13,7 +13,7 @@ from plimsoll.errors import TargetCreationError
 from plimsoll.model.deployment.function_settings import Zone
 from plimsoll.model.request.cassandra_target import CassandraTarget
 from plimsoll.model.request.rds_target import AuroraStorage, AuroraTarget, RdsTarget
-from plimsoll.targets.zones import choose_zones, find_full_zone, lacks_room, spread_nodes
+from plimsoll.targets.zones import choose_zones, find_full_zone, is_zone_full, spread_nodes
 from tests.support.aws_resources import REGION
 from tests.support.requested import REQUESTED
 
@@ -134,7 +134,7 @@ def test_ec2_says_which_of_a_clusters_zones_has_no_room() -> None:
         f"Instance2: We currently do not have sufficient r5.large capacity in the Availability Zone"
         f" you requested ({REGION}b). You can get it by choosing {REGION}a, {REGION}c."
     )
-    assert lacks_room(told)
+    assert is_zone_full(told)
     assert find_full_zone(told, ZONES) == f"{REGION}b"
     assert find_full_zone("Instance: InsufficientDBInstanceCapacity", ZONES) is None
 
@@ -161,4 +161,4 @@ def test_ec2_says_which_of_a_clusters_zones_has_no_room() -> None:
     ],
 )
 def test_a_zone_without_room_is_told_from_other_refusals(reason: str, room: bool) -> None:
-    assert lacks_room(f"the target could not be created: {reason}") is not room
+    assert is_zone_full(f"the target could not be created: {reason}") is not room

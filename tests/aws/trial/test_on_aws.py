@@ -208,7 +208,7 @@ def test_it_destroys_its_stack_and_the_logs_beyond_it(place: OnAws, npx: Npx) ->
 def test_without_a_stack_there_is_nothing_to_destroy(place: OnAws, npx: Npx) -> None:
     place.destroy(Told())
     assert npx.calls == []
-    assert place.left_of_deployment() == []
+    assert place.list_left_of_deployment() == []
 
 
 def test_a_deployment_that_fails_is_destroyed_and_what_stays_is_named(

@@ -17,7 +17,7 @@ from plimsoll.requests.checked_request import check_request
 from plimsoll.workflow import barrier, plan_step
 from plimsoll.workflow.history import (
     note_step,
-    read_history,
+    read_finished_steps,
     read_judged_steps,
     read_search_steps,
     so_far,
@@ -92,7 +92,7 @@ def test_the_passes_are_planned_in_turn_and_the_search_after_them(
     files = deployment.files(RUN)
     assert [step.plan.index for step in read_judged_steps(files)] == [1, 2, 3, 4, 5, 6, 7, 8]
     assert [step.plan.index for step in read_search_steps(files)] == [8]
-    assert [done.step.index for done in read_history(files)] == [1, 2, 3, 4, 5, 6, 7, 8]
+    assert [done.step.index for done in read_finished_steps(files)] == [1, 2, 3, 4, 5, 6, 7, 8]
     assert [done.step.index for done in so_far(files)] == [8]
 
 
@@ -104,8 +104,12 @@ def test_what_is_kept_of_judged_steps_counts_passes_which_the_search_does_not_se
         do_next(deployment)
         judged = files.get(step_path(number), StepResult)
         assert [done.step.index for done in note_step(files, judged)] == [*range(1, number + 1)]
-    assert files.get(HISTORY, History).steps == read_history(files)
-    assert [done.phase for done in read_history(files)] == [*["load"] * 4, *["charge"] * 3, None]
+    assert files.get(HISTORY, History).steps == read_finished_steps(files)
+    assert [done.phase for done in read_finished_steps(files)] == [
+        *["load"] * 4,
+        *["charge"] * 3,
+        None,
+    ]
     assert [done.step.index for done in so_far(files)] == [8]
     assert len(family.begun) == 8
 

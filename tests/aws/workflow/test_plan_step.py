@@ -297,7 +297,7 @@ def test_a_busy_machine_is_waited_for_on_one_machine(
     busy = MachineLoad(stolen_percent=31, others_percent=0, idle_percent=10)
     calm = MachineLoad(stolen_percent=0, others_percent=0, idle_percent=99)
     looks = [busy, busy, calm]
-    monkeypatch.setattr(plan_step, "measure_machine", lambda: looks.pop(0))
+    monkeypatch.setattr(plan_step, "measure_around_twin", lambda: looks.pop(0))
     following = NextStep(index=1, clients=1, connections=1, purpose="climb", why="")
     monkeypatch.setattr(plan_step, "next_run_step", lambda *_: following)
     for _ in range(2):

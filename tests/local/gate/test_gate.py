@@ -13,7 +13,7 @@ from plimsoll.databases.postgres.session import connect as connect_postgres
 from plimsoll.databases.postgres.session import execute as execute_postgres
 from plimsoll.local.databases.mariadb_server import MariaDbServer
 from plimsoll.local.databases.postgres_server import PostgresServer
-from plimsoll.model.gate import GateResult
+from plimsoll.model.gate import Count, GateResult
 from plimsoll.model.request.dsn import parse_dsn
 from tests.support.command import Output
 
@@ -67,22 +67,22 @@ def copies_left(dsn: str) -> list[str]:
 
 
 def check_migration_found(
-    plimsoll: Callable[..., Output], dsn: str, workload: str, migration: str, out: Path
+    plimsoll: Callable[..., Output], call: list[str], out: Path, *, by: Count
 ) -> None:
     """Call the gate for a migration that costs an index more, and check all that it tells."""
-    call = ["gate", dsn, "--workload", workload, *FINDING, "--after", migration]
+    dsn = call[0]
     files = ["--junit", str(out / "junit.xml"), "--markdown", str(out / "summary.md")]
-    code, text, err = plimsoll(*call, "--json", *files)
+    code, text, err = plimsoll("gate", *call, *FINDING, "--json", *files)
     assert code == 1, err
     assert "pair 8 of 8: after" in err
     result = GateResult.model_validate_json(text)
     assert result.verdict == "more work"
     found = {(one.operation, one.count): one for one in result.changes}
-    pages = found["pay", "pages_requested"]
-    assert pages.outcome == "more"
-    assert pages.before is not None
-    assert pages.after is not None
-    assert pages.after > pages.before
+    more = found["pay", by]
+    assert more.outcome == "more"
+    assert more.before is not None
+    assert more.after is not None
+    assert more.after > more.before
     for count in ("statements", "rows_met"):
         assert (found["pay", count].before, found["pay", count].after) == (1, 1)
         assert found["pay", count].outcome == "unchanged"
@@ -101,7 +101,9 @@ def test_an_index_more_is_found_on_mariadb(
     migration: str,
     tmp_path: Path,
 ) -> None:
-    check_migration_found(plimsoll, mariadb.dsn, workload, migration, tmp_path)
+    # its purge looks at the rollback segments now and then, which takes some 500 pages
+    call = [mariadb.dsn, "--workload", workload, "--after", migration]
+    check_migration_found(plimsoll, call, tmp_path, by="log_bytes")
 
 
 def test_an_index_more_is_found_on_postgres(
@@ -111,7 +113,8 @@ def test_an_index_more_is_found_on_postgres(
     migration: str,
     tmp_path: Path,
 ) -> None:
-    check_migration_found(plimsoll, postgres.dsn, workload, migration, tmp_path)
+    call = [postgres.dsn, "--workload", workload, "--after", migration]
+    check_migration_found(plimsoll, call, tmp_path, by="pages_requested")
 
 
 @pytest.mark.whole
@@ -139,7 +142,7 @@ def test_a_stored_state_is_compared_with_what_a_program_sets_up(
     assert text.startswith("more work: ")
     code, _, err = plimsoll(*call, "--baseline", str(stored), "--seed", "2")
     assert code == 2
-    assert "--baseline: was measured with another seed (1, now 2): measure it again" in err
+    assert "--seed: --baseline was measured with 1, not 2" in err
     assert copies_left(postgres.dsn) == []
 
 
@@ -151,7 +154,7 @@ def test_a_migration_that_fails_leaves_no_copy(
     call = ["gate", postgres.dsn, "--workload", workload, *SMALL, "--before", str(wrong)]
     code, _, err = plimsoll(*call)
     assert code == 1
-    assert 'column "absent" of relation "orders" does not exist' in err
+    assert '--before: the database says: column "absent" of relation "orders" does not exist' in err
     assert copies_left(postgres.dsn) == []
 
 

@@ -23,7 +23,7 @@ import pytest
 
 from plimsoll.local.aws import lambda_invoke
 from plimsoll.local.lambdas import nursery
-from plimsoll.local.lambdas.invocation import Answer, FunctionSpec
+from plimsoll.local.lambdas.invocation import FunctionSpec, InvocationAnswer
 from plimsoll.local.lambdas.logs import FunctionLogs
 from plimsoll.local.lambdas.sandboxes import SandboxPool
 
@@ -56,11 +56,13 @@ def pool(logs: Path) -> Iterator[SandboxPool]:
     running.close()
 
 
-def call(pool: SandboxPool, event: dict[str, Any], function: FunctionSpec | None = None) -> Answer:
+def call(
+    pool: SandboxPool, event: dict[str, Any], function: FunctionSpec | None = None
+) -> InvocationAnswer:
     return pool.invoke(function or spec(), json.dumps(event).encode())
 
 
-def body(answer: Answer) -> Any:
+def body(answer: InvocationAnswer) -> Any:
     assert not answer.failed, answer.payload
     return json.loads(answer.payload)
 
@@ -153,7 +155,7 @@ def test_an_invocation_past_its_time_is_killed_and_says_so(pool: SandboxPool, lo
     for pid in pids:
         with suppress(psutil.NoSuchProcess):  # before it could be looked at
             psutil.Process(int(pid)).wait(LONG_S)
-    assert "slow" not in {name for name, _, _ in pool.running()}
+    assert "slow" not in {name for name, _, _ in pool.list_running()}
 
 
 @pytest.mark.parametrize(
@@ -193,7 +195,7 @@ def test_sandboxes_die_with_whoever_started_them(tmp_path: Path) -> None:
         function = FunctionSpec("f", "arn", Path({str(PROBE)!r}), "handler.handler", 600, 128)
         pool.invoke(function, b"{{}}")
         threading.Thread(target=pool.invoke, args=(function, b'{{"sleep_s": 600}}')).start()
-        while not (pids := [pid for _, _, pid in pool.running() if pid]):
+        while not (pids := [pid for _, _, pid in pool.list_running() if pid]):
             time.sleep(0.01)
         print(pids[0], flush=True)
         time.sleep(600)
@@ -211,7 +213,7 @@ def test_sandboxes_die_with_whoever_started_them(tmp_path: Path) -> None:
 def running_pid(pool: SandboxPool, function: str) -> int:
     """Wait until a function runs, which it does until it is ended; gives its process."""
     while True:
-        for name, _, pid in pool.running():
+        for name, _, pid in pool.list_running():
             if name == function and pid:
                 return pid
         time.sleep(0.01)
@@ -251,7 +253,7 @@ def test_a_killed_nursery_fails_what_runs_and_another_takes_its_place(logs: Path
         pool.close()
 
 
-def until_not_of_the_killed(pool: SandboxPool) -> Answer:
+def until_not_of_the_killed(pool: SandboxPool) -> InvocationAnswer:
     """Call until the next nursery answers; what is called in between fails, and at once."""
     while (answer := call(pool, {}, spec("idle"))).failed:
         assert REASON in json.loads(answer.payload)["errorMessage"]
@@ -345,7 +347,7 @@ def test_a_failure_under_low_limits_says_so_first(
     monkeypatch.setattr(lambda_invoke, "replace_members", lambda *_, **__: None)
     functions = lambda_invoke.Functions(NotImplemented, {}, home=tmp_path)
     failure = b'{"errorMessage": "MariaDB did not start", "errorType": "TargetCreationError"}'
-    told = json.loads(functions._with_cause(Answer(failure, failed=True)).payload)
+    told = json.loads(functions._with_cause(InvocationAnswer(failure, failed=True)).payload)
     before = "low limits: a file may have 5 MiB at most: "
     assert told["errorMessage"] == f"{before}MariaDB did not start"
 
@@ -358,9 +360,9 @@ def test_a_failure_on_a_full_disk_says_so_first(
     monkeypatch.setattr(lambda_invoke, "replace_members", lambda *_, **__: None)
     functions = lambda_invoke.Functions(NotImplemented, {}, home=tmp_path)
     failure = b'{"errorMessage": "(1114, table is full)", "errorType": "DatasetError"}'
-    told = json.loads(functions._with_cause(Answer(failure, failed=True)).payload)
+    told = json.loads(functions._with_cause(InvocationAnswer(failure, failed=True)).payload)
     before = f"no space left in {tmp_path} for databases and logs: " if full else ""
     assert told == {"errorMessage": f"{before}(1114, table is full)", "errorType": "DatasetError"}
     assert next(iter(told)) == "errorMessage"  # where a run's failure looks for its sentence
-    fine = Answer(b"{}")
+    fine = InvocationAnswer(b"{}")
     assert functions._with_cause(fine) is fine

@@ -70,8 +70,9 @@ def count(target: EngineTarget) -> object:
         counter.refresh_statistics(target)
         counter.checkpoint(target)
         counter.settle(target, longest_s=0)
-        counter.drop_copy("copy")
-        return counter.totals("copy"), counter.settings()
+        with counter.defer_purge():
+            counter.drop_copy("copy")
+        return counter.totals(target), counter.settings()
 
 
 def look_for_keys(target: EngineTarget) -> object:

@@ -66,7 +66,7 @@ class Caller:
         key: str | None = None,
     ) -> Told:
         request = self._http._request(method, path, query, body, key)
-        answer = self._http._send(self._http._prepared(request))
+        answer = self._http._send(self._http._sign(request))
         return Told(answer.status_code, answer.headers, json.loads(answer.content or "null"))
 
     def start(self, body: Mapping[str, Any], key: str | None = None) -> str:

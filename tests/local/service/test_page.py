@@ -14,7 +14,7 @@ from plimsoll.console.config import ConsoleConfig
 from plimsoll.errors import RunNotFoundError, UsageError
 from plimsoll.local import front
 from plimsoll.local.front import Front
-from plimsoll.local.rest_api import Answer
+from plimsoll.local.rest_api import HttpAnswer
 
 TOKEN = "a-token"
 PATIENCE_S = 60.0
@@ -26,8 +26,8 @@ class Behind:
     def __init__(self) -> None:
         self.streams = 0
 
-    def answer(self, request: Request, path: str) -> Answer:
-        return Answer(200, (), json.dumps([request.method, path]).encode())
+    def answer(self, request: Request, path: str) -> HttpAnswer:
+        return HttpAnswer(200, (), json.dumps([request.method, path]).encode())
 
     def events(self, request: Request, ended: threading.Event) -> Iterator[bytes]:
         match request.args.get("run_id"):

@@ -91,7 +91,7 @@ def test_what_a_caller_signs_with_is_in_no_answer_and_no_log(
     answers: list[Any] = [http.ask("GET", "/runs"), http.ask("GET", "/workloads")]
     for path, sent in (("/runs", {"name": 1}), ("/runs", [canary[:3]])):
         request = http._request("POST", path, None, sent, None)
-        answers.append(http._send(http._prepared(request)).content)
+        answers.append(http._send(http._sign(request)).content)
     logs: list[Path] = [*(twin_of_service.directory / "logs").iterdir()]
     assert canary not in repr(answers)
     assert [path.name for path in logs if canary in path.read_text(errors="replace")] == []

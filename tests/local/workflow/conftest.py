@@ -18,8 +18,7 @@ import pytest
 from plimsoll.aws import clients
 from plimsoll.aws.run_files import RESULT, plan_path
 from plimsoll.local.runner import LocalRun, twin_settings
-from plimsoll.local.running_database import RunningDatabase
-from plimsoll.local.twin import LocalTwin
+from plimsoll.local.twin import LocalTwin, RunningDatabase
 from plimsoll.model.aws.prices import PriceOverrides
 from plimsoll.model.judging.capacity import AuditName
 from plimsoll.model.request.request import Request

@@ -11,7 +11,7 @@ import pytest
 
 from plimsoll.aws.run_files import RESULT
 from plimsoll.checks.runs import hash_measured
-from plimsoll.checks.schedules import delete_check, put_check, read_history
+from plimsoll.checks.schedules import delete_check, put_check, read_check_history
 from plimsoll.checks.series import read_figures
 from plimsoll.checks.store import CheckStore
 from plimsoll.local.deploying import topic_arn
@@ -130,7 +130,7 @@ def settled(deployment: EverySetting, name: str, points: int) -> History:
     """Wait until a history has so many points, and the runs of all of them have ended."""
 
     def look() -> History:
-        return read_history(deployment, TEAM, name)
+        return read_check_history(deployment, TEAM, name)
 
     wait_until(lambda: len(look().points) == points, f"{points} points of {name}")
     run_id = look().points[-1].target.run_id
@@ -205,7 +205,7 @@ def test_a_seeded_history_with_a_rise_of_latency_gives_exactly_one_message(
     put_check(deployment, TEAM, watched)
     settled(deployment, "drop", 19)
     wait_until(lambda: len(alarms.look()) == 1, "a message")
-    history = read_history(deployment, TEAM, "drop")
+    history = read_check_history(deployment, TEAM, "drop")
     assert "drop (team default): latency of read at 50 ops/s rose by " in alarms.messages[0]
     assert "Before: 1 µs (mean of 10 runs" in alarms.messages[0]
     assert [announced.at for announced in history.announced] == [history.points[10].scheduled_at]
@@ -227,7 +227,7 @@ def test_a_check_whose_database_fails_three_nights_long_is_one_message(
         history = settled(deployment, "nights", night)
         assert history.points[-1].target.state is RunState.FAILED
         wait_until(partial(judged, deployment, "nights", night), "it is judged")
-    [silence] = read_history(deployment, TEAM, "nights").silences
+    [silence] = read_check_history(deployment, TEAM, "nights").silences
     assert silence.runs == 3
     wait_until(lambda: alarms.look() != [], "a message")
     [message] = alarms.look()

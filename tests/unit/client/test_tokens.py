@@ -111,8 +111,6 @@ def test_a_signed_call_carries_no_token(monkeypatch: pytest.MonkeyPatch) -> None
         monkeypatch.setenv(name, "x")
     away = Http(read_address("https://x.execute-api.eu-west-1.amazonaws.com", source="--url"))
     here = Http(read_address("http://127.0.0.1:8080", source="--url"))
-    sent = [
-        each._prepared(each._request("GET", "/runs", None, None, None)) for each in (away, here)
-    ]
+    sent = [each._sign(each._request("GET", "/runs", None, None, None)) for each in (away, here)]
     assert "of this machine" not in sent[0].headers["Authorization"]
     assert sent[1].headers["Authorization"] == "Bearer of this machine"

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.local.lambdas.invocation import Answer, Invocation
+from plimsoll.local.lambdas.invocation import Invocation, InvocationAnswer
 from plimsoll.local.lambdas.logs import FunctionLogs
 from plimsoll.local.lambdas.nursery import LogFile
 
 
 def test_each_start_and_end_is_a_line(tmp_path: Path) -> None:
     logs = FunctionLogs(tmp_path / "logs")
-    invocation = Invocation("arn", b"{}", 1.0, answer=Answer(b"no", failed=True))
+    invocation = Invocation("arn", b"{}", 1.0, answer=InvocationAnswer(b"no", failed=True))
     logs.log_start("load-client", invocation, 0)
     logs.log_end("load-client", invocation, 0, 0.25)
     start, end = logs.file("load-client").read_text().splitlines()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from plimsoll.local.seconds import SecondsListener
-from plimsoll.workflow.client import FILE, VARIABLE, TellTo, open_second_sender
+from plimsoll.workflow.client import FILE, VARIABLE, SecondsAddress, open_second_sender
 from tests.support.live_run import running_look
 
 PLAN = running_look(4).plan
@@ -72,7 +72,7 @@ def test_an_empty_datagram_of_another_process_ends_nothing(tmp_path: Path) -> No
     assert PLAN is not None
     listener = SecondsListener(tmp_path)
     with listener.reading("r-1") as seconds, socket.socket(type=socket.SOCK_DGRAM) as other:
-        port = TellTo.model_validate_json((tmp_path / FILE).read_bytes()).port
+        port = SecondsAddress.model_validate_json((tmp_path / FILE).read_bytes()).port
         other.sendto(b"", ("127.0.0.1", port))
         with open_second_sender("r-1", PLAN, 3) as tell:
             assert tell is not None
@@ -87,15 +87,15 @@ def test_the_file_is_there_while_anybody_looks(tmp_path: Path) -> None:
     listener = SecondsListener(tmp_path)
     with listener.reading("r-1"):
         with listener.reading("r-1"):
-            port = TellTo.model_validate_json((tmp_path / FILE).read_bytes()).port
-        assert TellTo.model_validate_json((tmp_path / FILE).read_bytes()).port == port
+            port = SecondsAddress.model_validate_json((tmp_path / FILE).read_bytes()).port
+        assert SecondsAddress.model_validate_json((tmp_path / FILE).read_bytes()).port == port
         assert stat.S_IMODE((tmp_path / FILE).stat().st_mode) == 0o600  # its key is no other user's
 
 
 def test_what_comes_from_others_is_left_out(tmp_path: Path) -> None:
     listener = SecondsListener(tmp_path)
     with listener.reading("r-1") as seconds:
-        key = TellTo.model_validate_json((tmp_path / FILE).read_bytes()).key
+        key = SecondsAddress.model_validate_json((tmp_path / FILE).read_bytes()).key
         good = {
             "key": key,
             "run_id": "r-1",

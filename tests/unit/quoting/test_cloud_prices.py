@@ -189,7 +189,7 @@ def test_azures_list_is_read_without_an_account(price_list: str) -> None:
     assert found.find("azure", "throughput", "premium-ssd-v2").amount == 0.00006
     assert found.find("azure", "disk", "premium-ssd 128").amount == 19.71
     assert found.find("azure", "machine", "Standard_D2s_v5").amount == 0.096
-    both = read_cloud_prices().preceded_by(found)
+    both = read_cloud_prices().prepend(found)
     assert both.find("azure", "storage", "premium-ssd-v2").amount == 0.00011
     assert both.find("google", "storage", "pd-ssd").amount == 0.17
 

@@ -74,7 +74,7 @@ def written(*summaries: Summary) -> ET.Element:
 def test_each_rule_is_a_case_that_passes_fails_or_is_an_error() -> None:
     rules = ("capacity >= 1000", "capacity >= 2000", "p99.read <= 1ms at 9000")
     summary = summarize_run(run(*rules))
-    assert summary.told == "not met"
+    assert summary.outcome == "not met"
     (suite,) = written(summary)
     cases = suite.findall("testcase")
     assert [case.attrib["name"] for case in cases] == [*rules]
@@ -93,21 +93,21 @@ def test_each_rule_is_a_case_that_passes_fails_or_is_an_error() -> None:
 @pytest.mark.parametrize(("capacity", "told"), [(KNEE, "met"), (NOISY, "no answer")])
 def test_without_rules_the_verdict_is_the_case(capacity: Capacity, told: str) -> None:
     summary = summarize_run(run(capacity=capacity))
-    assert (summary.told, [case.name for case in summary.cases]) == (told, ["the verdict"])
+    assert (summary.outcome, [case.name for case in summary.cases]) == (told, ["the verdict"])
     assert len(list(written(summary).iter("error"))) == (told == "no answer")
 
 
 def test_a_verdict_without_a_figure_is_no_answer_though_a_rule_is_met() -> None:
     summary = summarize_run(run("p99.read <= 1ms at 900", capacity=NOISY))
-    assert [case.told for case in summary.cases] == ["no answer", "met"]
-    assert summary.told == "no answer"
+    assert [case.outcome for case in summary.cases] == ["no answer", "met"]
+    assert summary.outcome == "no answer"
 
 
 def test_a_run_that_failed_is_an_error_with_its_cause() -> None:
     failure = Failure(phase="provision", error="TargetCreationError", cause="no such class")
     failed = run("capacity >= 1", capacity=None, state=RunState.FAILED, failure=failure)
     summary = summarize_run(failed)
-    assert summary.told == "failed"
+    assert summary.outcome == "failed"
     (suite,) = written(summary)
     errors = [error.attrib["message"] for error in suite.iter("error")]
     assert errors == ["it ended FAILED: no such class", "no verdict: no such class"]
@@ -146,7 +146,7 @@ def test_markdown_has_the_figures_the_change_and_the_rules() -> None:
 
 def test_a_table_of_steps_is_summed_up_too() -> None:
     summary = summarize_table("steps.csv", KNEE)
-    assert (summary.name, summary.told, summary.began) == ("steps.csv", "met", None)
+    assert (summary.name, summary.outcome, summary.began) == ("steps.csv", "met", None)
     written(summary)
 
 

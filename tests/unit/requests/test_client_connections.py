@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from plimsoll.capacity.confirm.next_loads import LADDERS, Wish, make_step
+from plimsoll.capacity.confirm.next_loads import LADDERS, Wish, make_next_step
 from plimsoll.errors import UsageError
 from plimsoll.fleet.plan import plan_step, plan_warming, share_connections
 from plimsoll.model.request.load_request import CONNECTIONS_OF_A_CLIENT
@@ -108,7 +108,7 @@ def test_what_is_allowed_is_planned_with_no_more(search: dict[str, Any]) -> None
     ladder = LADDERS[request.search.strategy](request.search)
     load: float | None = ladder.first
     while load is not None:
-        step = make_step(request.search, (), Wish(load, "climb", "the next one"), ())
+        step = make_next_step(request.search, (), Wish(load, "climb", "the next one"), ())
         assert share_connections(plan_step(step, request), 0) <= CONNECTIONS_OF_A_CLIENT
         load = ladder.up(load)
 

@@ -63,7 +63,7 @@ class Somewhere:
         self.deploying()
         return cast("Service", self)
 
-    def left_of_run(self, run_id: str) -> list[Left]:
+    def list_left_of_run(self, run_id: str) -> list[Left]:
         assert run_id == RESULT.run_id
         return self.of_run
 
@@ -72,7 +72,7 @@ class Somewhere:
         self.did.append("destroy")
         self.destroying()
 
-    def left_of_deployment(self) -> list[Left]:
+    def list_left_of_deployment(self) -> list[Left]:
         return self.of_deployment
 
     def submit(self, asked: Request, key: str) -> Any:

@@ -1,8 +1,8 @@
-"""What moto does at each call without need: from a fifth to two thirds of its processor time.
+"""Spares moto needless work at each call: from a fifth to two thirds of its processor time.
 
 It lists its folders to tell which service a call is for; Flask's debugging makes a class for each
-call; of a DynamoDB item's values each is looked for as every type there is, under every name that a
-type could have; and a template that is JSON is read as YAML.
+call; each value of a DynamoDB item is looked up as every possible type, under each name that a type
+could have; and a template that is JSON is read as YAML.
 """
 
 import json
@@ -51,7 +51,7 @@ def _parse_json_first(template: str) -> dict[str, Any]:
 
 
 def apply() -> None:
-    """Replace it by what is needed."""
+    """Replace this work by what a call needs."""
     known = lru_cache(DomainDispatcherApplication.get_backend_for_host)
     replace_members(DomainDispatcherApplication, get_backend_for_host=known)
     replace_members(JSONSerializer, _serialize_type_structure=_serialize_structure)

@@ -1,5 +1,6 @@
 """Logs and dumps: recognized by what they have, and read without their values."""
 
+import csv
 import gzip
 from contextlib import suppress
 from pathlib import Path
@@ -47,6 +48,14 @@ def test_a_slow_log_of_mariadb_with_its_transactions(tmp_path: Path) -> None:
         (READ, 1),
         ("UPDATE product SET stock = ? WHERE id = ?", 1),
     ]
+
+
+@pytest.mark.parametrize("text", [samples.pg_csv("a", "SELECT 1"), samples.PG_DUMP])
+def test_other_tables_of_the_process_keep_their_limit_of_a_field(tmp_path: Path, text: str) -> None:
+    before = csv.field_size_limit()
+    with suppress(UsageError):  # a log without a statement
+        read(tmp_path, text)
+    assert csv.field_size_limit() == before
 
 
 def test_sessions_that_mingle_are_told_apart(tmp_path: Path) -> None:
