@@ -97,9 +97,10 @@ class Connection(pg8000.native.Connection):  # type: ignore[misc]  # it carries 
             )
         except BaseException:
             # the driver leaves them open, and a file that cannot send its rest complains later
-            for opened in (getattr(self, "_sock", None), getattr(self, "_usock", None), reached):
+            for name in ("_sock", "_usock"):
                 with suppress(OSError, AttributeError):
-                    opened.close()
+                    getattr(self, name).close()
+            reached.close()
             raise
         if _LET_IN not in self._asked:
             self.close()
