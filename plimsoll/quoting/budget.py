@@ -135,7 +135,7 @@ def measure_fleet_use(record: RunRecord, request: Request, plans: list[StepPlan]
         loaded_by=None,
         relayed=(
             sum(plan.clients_in_all for plan in relayed),
-            sum(plan.clients_in_all * plan.duration_s for plan in relayed),
+            math.fsum(plan.clients_in_all * plan.duration_s for plan in relayed),
         ),
     )
 
@@ -194,7 +194,7 @@ def estimate_spent_usd(
 def price_fleet_usd(quote: Quote, used: Extent) -> float:
     """Price what the load uses, at a quote's prices."""
     prices = {(line.price.item, line.price.name): line.price.usd or 0.0 for line in quote.lines}
-    return sum(
+    return math.fsum(
         charge.quantity * prices[charge.item, charge.name] for charge in list_fleet_charges(used)
     )
 

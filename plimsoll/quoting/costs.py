@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from math import fsum
 
 from plimsoll import words
 from plimsoll.model.aws.prices import Item, Price
@@ -126,7 +127,7 @@ def _add_io_usd(usd: float | None, quote: Quote, io: IoCost | None) -> float | N
 def add_usd(lines: Sequence[CostLine]) -> float | None:
     """Add costs; None if one is unknown."""
     known = [line.usd for line in lines if line.usd is not None]
-    return sum(known) if len(known) == len(lines) else None
+    return fsum(known) if len(known) == len(lines) else None
 
 
 def _make_cost_line(charge: Charge, prices: Mapping[tuple[Item, str], Price]) -> CostLine:

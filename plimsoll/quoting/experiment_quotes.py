@@ -2,6 +2,7 @@
 
 import heapq
 from collections.abc import Callable, Iterator, Sequence
+from math import fsum
 
 from plimsoll import words
 from plimsoll.model.aws.prices import HOURS_PER_MONTH, Item, PriceTable
@@ -187,11 +188,11 @@ def _add_batches_s(
 ) -> Amounts:
     """Add up the batches, which run one after the other."""
     return Amounts(
-        least=sum(schedule_length_s([runs[i].least for i in batch], at_once) for batch in planned),
-        expected=sum(
+        least=fsum(schedule_length_s([runs[i].least for i in batch], at_once) for batch in planned),
+        expected=fsum(
             schedule_length_s([runs[i].expected for i in batch], at_once) for batch in planned
         ),
-        most=sum(schedule_length_s([runs[i].most for i in batch], at_once) for batch in planned),
+        most=fsum(schedule_length_s([runs[i].most for i in batch], at_once) for batch in planned),
     )
 
 
@@ -201,7 +202,7 @@ def _write_notes(
     given = [budget for budget in budgets if budget is not None]
     if given:
         of = "all runs" if len(given) == len(budgets) else f"{len(given)} of the runs"
-        together = words.usd(sum(given))
+        together = words.usd(fsum(given))
         yield f"Each run has its own budget_usd; those of {of} add up to {together}."
     if at_once < (asked := experiment.runs_at_once):
         yield f"Runs at the same time: {at_once}, not {asked}, since the team may have no more."

@@ -215,7 +215,7 @@ def estimate_expected(request: Request, length: Duration) -> Extent:
     seconds = {phase.name: phase.expected_s for phase in length.phases}
     made = request.target.provisioned
     return compute_extent(
-        target_s=min(sum(seconds.values()), longest_target_s(request)) if made else 0.0,
+        target_s=min(math.fsum(seconds.values()), longest_target_s(request)) if made else 0.0,
         loading_client_s=request.prepare.clients * seconds["prepare"],
         step_clients=[
             *_list_expected_steps(request, length),
@@ -340,10 +340,10 @@ def compute_extent(
     """
     steps = list(step_clients)
     count = len(steps)
-    clients = sum(number for number, _ in steps)
-    seconds = sum(number * each for number, each in steps) + loading_client_s
+    clients = math.fsum(number for number, _ in steps)
+    seconds = math.fsum(number * each for number, each in steps) + loading_client_s
     calls = 15 + 2 * count + clients + polls
-    refused = sum(count_refused_calls(number) for number, _ in steps)  # each is a transition
+    refused = math.fsum(count_refused_calls(number) for number, _ in steps)  # each is a transition
     return Extent(
         target_s=target_s,
         client_gib_s=seconds * CLIENT_GIB,
@@ -440,7 +440,7 @@ def estimate_extents(request: Request, length: Duration, given: Given) -> Ways:
             estimate_most(request, length),
         )
     loading = next(phase for phase in length.phases if phase.name == "prepare")
-    whole = sum(phase.expected_s for phase in length.phases)
+    whole = math.fsum(phase.expected_s for phase in length.phases)
     longest = longest_target_s(request)
     return (
         _estimate_preparing(request, target_s=0.0, loading_s=0.0),

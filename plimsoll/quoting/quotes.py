@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from datetime import UTC, date, datetime
+from math import fsum
 from typing import assert_never
 
 from plimsoll import words
@@ -72,7 +73,7 @@ def estimate_quote(
     lines = tuple(_make_lines(request, prices, ways))
     missing = tuple(dict.fromkeys(line.price.full_name for line in lines if line.usd is None))
     usd = None if missing else add_amounts(line.usd for line in lines if line.usd is not None)
-    expected_s = sum(phase.expected_s for phase in length.phases)
+    expected_s = fsum(phase.expected_s for phase in length.phases)
     limit_s = extents.longest_target_s(request)
     io = find_io_prices(request.target, prices)
     made = Quote(
@@ -83,7 +84,7 @@ def estimate_quote(
         time_s=Amounts(
             least=min(length.step_s, limit_s),
             expected=min(expected_s, limit_s),
-            most=min(sum(phase.most_s for phase in length.phases), limit_s),
+            most=min(fsum(phase.most_s for phase in length.phases), limit_s),
         ),
         steps=Amounts(least=length.steps[0], expected=length.steps[1], most=length.steps[2]),
         lines=lines,
@@ -104,7 +105,7 @@ def target_usd_per_hour(request: Request, prices: PriceTable) -> float | None:
     hourly = list_target_charges(request.target, 3600.0)
     costs = [price_charge(charge, prices.price(charge.item, charge.name)) for charge in hourly]
     known = [usd for usd in costs if usd is not None]
-    return sum(known) if known and len(known) == len(costs) else None
+    return fsum(known) if known and len(known) == len(costs) else None
 
 
 def price_charge(charge: Charge, price: Price) -> float | None:
@@ -159,7 +160,7 @@ def _write_notes(
             f"The budget of {words.usd_each(request.budget_usd)} is less than what the run is"
             " expected to cost: it will probably end without a verdict."
         )
-    expected_s = sum(phase.expected_s for phase in length.phases)
+    expected_s = fsum(phase.expected_s for phase in length.phases)
     time_limit = words.duration(request.time_limit_s)
     if given == "prepared":
         if expected_s > extents.longest_target_s(request):

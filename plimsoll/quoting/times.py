@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from math import fsum
 from typing import Literal, assert_never
 
 from pydantic import TypeAdapter
@@ -123,7 +124,7 @@ def estimate_phases(
     if not request.phases:
         return None
     each = passes(request.phases)
-    beside_s = sum(judging_s + AWS_TIMINGS.lead_s(one.clients) for one in each)
+    beside_s = fsum(judging_s + AWS_TIMINGS.lead_s(one.clients) for one in each)
     completed = (
         f"{words.plural(len(each), 'pass', 'passes')} to completion: one I/O of the volume per"
         " record; at worst longest_s each"
@@ -132,11 +133,11 @@ def estimate_phases(
     return QuotePhase(
         name="phases",
         expected_s=beside_s
-        + sum(estimate_pass_s(request, one) for one in each)
-        + sum(one.expected_s for one in searches),
+        + fsum(estimate_pass_s(request, one) for one in each)
+        + fsum(one.expected_s for one in searches),
         most_s=beside_s
-        + sum(one.asked.longest_s for one in each)
-        + sum(one.most_s for one in searches),
+        + fsum(one.asked.longest_s for one in each)
+        + fsum(one.most_s for one in searches),
         assumption="; ".join([*([completed] if each else []), *searched]),
     )
 

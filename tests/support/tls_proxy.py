@@ -15,13 +15,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from cryptography import x509
-from cryptography.hazmat.primitives import hashes
 
 from plimsoll.local.databases.certificates import (
     Authority,
-    build_certificate,
-    make_key,
-    write_certificate,
 )
 
 _HEAD_BYTES = 65_536
@@ -84,12 +80,7 @@ def run_tls_proxy(folder: Path, host: str, upstream: tuple[str, int]) -> Iterato
         The variables with which a program uses it.
     """
     authority = Authority.new()
-    key = make_key()
-    names = x509.SubjectAlternativeName([x509.DNSName(host)])
-    unsigned = build_certificate(key, subject="server", issuer="Plimsoll")
-    signed = unsigned.add_extension(names, critical=False).sign(authority.key, hashes.SHA256())
-    folder.mkdir(mode=0o700)
-    files = write_certificate(folder, signed, key)
+    files = authority.sign_for(folder, x509.DNSName(host))
     bundle = folder / "authority.pem"
     bundle.write_text(authority.pem)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

@@ -7,6 +7,7 @@ import os
 import socket
 import ssl
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import cached_property
 from typing import Any
 
@@ -95,7 +96,11 @@ class Connection(pg8000.native.Connection):  # type: ignore[misc]  # it carries 
                 startup_params=dict(target.session_settings),
             )
         except BaseException:
-            reached.close()  # the driver does not close it if TLS fails
+            # the driver leaves them open, and a file that cannot send its rest complains later
+            for name in ("_sock", "_usock"):
+                with suppress(OSError, AttributeError):
+                    getattr(self, name).close()
+            reached.close()
             raise
         if _LET_IN not in self._asked:
             self.close()

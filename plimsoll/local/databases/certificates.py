@@ -12,6 +12,11 @@ from cryptography.x509.oid import NameOID
 
 DAY = dt.timedelta(days=1)
 LIFETIME = 365 * DAY  # longer than `plimsoll serve` runs; the keys are removed with it
+_SIGNS_CERTIFICATES = x509.KeyUsage(
+    digital_signature=False, content_commitment=False, key_encipherment=False,
+    data_encipherment=False, key_agreement=False, key_cert_sign=True, crl_sign=True,
+    encipher_only=False, decipher_only=False,
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -38,10 +43,12 @@ class Authority:
     def new(cls) -> "Authority":
         """Create a self-signed authority."""
         key = make_key()
-        extension = x509.BasicConstraints(ca=True, path_length=None)
         unsigned = build_certificate(key, subject="Plimsoll", issuer="Plimsoll")
-        signed = unsigned.add_extension(extension, critical=True).sign(key, hashes.SHA256())
-        return cls(key, signed)
+        unsigned = unsigned.add_extension(x509.BasicConstraints(True, None), critical=True)
+        unsigned = unsigned.add_extension(_SIGNS_CERTIFICATES, critical=True)
+        own = x509.SubjectKeyIdentifier.from_public_key(key.public_key())
+        unsigned = unsigned.add_extension(own, critical=False)
+        return cls(key, unsigned.sign(key, hashes.SHA256()))
 
     @property
     def pem(self) -> str:
@@ -58,12 +65,20 @@ class Authority:
             address: The address that the certificate names.
             until: The duration of its validity, from now.
         """
+        return self.sign_for(folder, x509.IPAddress(ip_address(address)), until=until)
+
+    def sign_for(
+        self, folder: Path, name: x509.GeneralName, *, until: dt.timedelta = LIFETIME
+    ) -> CertificateFiles:
+        """Write a key and a certificate for whom it names, as `sign` does."""
         key = make_key()
-        names = x509.SubjectAlternativeName([x509.IPAddress(ip_address(address))])
         unsigned = build_certificate(key, subject="server", issuer="Plimsoll", until=until)
-        signed = unsigned.add_extension(names, critical=False).sign(self.key, hashes.SHA256())
+        unsigned = unsigned.add_extension(x509.SubjectAlternativeName([name]), critical=False)
+        # Python demands it since 3.13
+        signer = x509.AuthorityKeyIdentifier.from_issuer_public_key(self.key.public_key())
+        unsigned = unsigned.add_extension(signer, critical=False)
         folder.mkdir(mode=0o700)
-        return write_certificate(folder, signed, key)
+        return write_certificate(folder, unsigned.sign(self.key, hashes.SHA256()), key)
 
 
 def make_key() -> ec.EllipticCurvePrivateKey:

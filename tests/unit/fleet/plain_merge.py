@@ -5,6 +5,8 @@ The product folds results one at a time; `test_fold.py` holds it against this.
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from functools import reduce
+from operator import add
 from statistics import fmean, median
 
 import plimsoll_engine
@@ -154,7 +156,7 @@ def fleet_figures(
     failed_now = tuple(client for client in failed if client.client in without)
     reports = [result.report for result in results]
     started = [result.invoked_epoch_ms for result in results]
-    cpu_s = sum(r.client.cpu_user_s + r.client.cpu_system_s for r in reports)
+    cpu_s = reduce(add, (r.client.cpu_user_s + r.client.cpu_system_s for r in reports), 0.0)
     succeeded = sum(op.succeeded for r in reports for op in r.operations.values())
     busy = [r.client.busy_fraction for r in reports if r.client.busy_fraction is not None]
     return FleetFigures(
