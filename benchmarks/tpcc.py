@@ -16,9 +16,9 @@ from pathlib import Path
 import click
 
 import plimsoll_engine
+from plimsoll.databases.conditions import check_conditions
 from plimsoll.databases.family import family_of
 from plimsoll.databases.prepare import prepare_dataset
-from plimsoll.load_line.conditions import check_conditions
 from plimsoll.local.databases.mariadb_server import MariaDbServer
 from plimsoll.local.databases.postgres_server import PostgresServer
 from plimsoll.model.engine.answered import LoadReport
@@ -83,7 +83,7 @@ def clauses(transactions: int, warehouses: int, connections: int) -> None:
             report = LoadReport.model_validate_json(plimsoll_engine.run(sent.model_dump_json()))
             for clause, standard, found, away in count(target, report):
                 click.echo(f"| {name} | {clause} | {standard} | {found} | {away:+.1f} |")
-            broken = [one for one, n in check_conditions(target, compiled).items() if n]
+            broken = [one.name for one in check_conditions(target, compiled) if one.breaches != 0]
             click.echo(f"| {name} | 3.3.2, conditions broken | none | {broken or 'none'} | |")
 
 
@@ -142,7 +142,7 @@ def killed(tries: int, seconds: float) -> None:
                 token.cancel()
                 load.join()
                 server = start(name, directory, port)  # noqa: PLW2901 - the same one again
-                broken += any(check_conditions(target, compiled).values())
+                broken += any(one.breaches != 0 for one in check_conditions(target, compiled))
             server.stop()
             click.echo(f"{name}: killed {tries} times, conditions broken after {broken}")
 

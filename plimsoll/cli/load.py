@@ -260,6 +260,7 @@ def command(
 
     Exit code 1: no operation succeeded. 130: it was interrupted. Either way the report is printed.
     """
+    from plimsoll.capacity.conditions import describe_broken, describe_conditions
     from plimsoll.load_line.load import run_load
     from plimsoll.model.request.dsn import parse_dsn, statement_mode_notes
     from plimsoll.workload import load_workload
@@ -272,12 +273,19 @@ def command(
     def show_second(text: str) -> None:
         click.echo(format_second(json.loads(text), options.warmup_s, load_s), err=True)
 
-    measured = run_load(target, workload, given, options, on_second=show_second)
+    def say(text: str) -> None:
+        click.echo(text, err=True)
+
+    measured = run_load(target, workload, given, options, on_second=show_second, say=say)
     report, compiled, spec = measured.report, measured.loadable.compiled, measured.spec
     if as_json:
         click.echo(json.dumps(measured.as_json(), indent=2))
     else:
+        if broken := describe_broken(measured.conditions):
+            click.echo(f"this load does not count: {broken}")
         print_report(report, compiled, measured.loadable.server, seed=spec.seed)
+        for line in describe_conditions(measured.conditions):
+            click.echo(line)
         for note in (*measured.notes, *statement_mode_notes(target)):
             click.echo(note)
     exporting.tell_load(report, compiled.name)

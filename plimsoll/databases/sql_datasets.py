@@ -55,6 +55,10 @@ class SqlDatasets(ABC):
         """Close the connection."""
 
     @abstractmethod
+    def cut_off(self) -> None:
+        """Close the connection from another thread; whoever waits for an answer gets an error."""
+
+    @abstractmethod
     def version(self) -> str:
         """Return the server's product and version, as it reports them."""
 
@@ -69,6 +73,10 @@ class SqlDatasets(ABC):
     @abstractmethod
     def _execute(self, sql: str, *values: object) -> Sequence[Sequence[Any]]:
         """Execute a statement with `?` placeholders and return its rows."""
+
+    @abstractmethod
+    def _read_within(self, query: str, longest_s: float) -> Sequence[Sequence[Any]]:
+        """Return a query's rows; the server ends the query after `longest_s` seconds."""
 
     @abstractmethod
     def _quoted(self, name: str) -> str:
@@ -202,9 +210,15 @@ class SqlDatasets(ABC):
         ((count,),) = self._execute(f"SELECT COUNT(*) FROM {self._quoted(table.name)}")  # noqa: S608 - a checked name
         return int(count)
 
-    def read_number(self, query: str) -> int:
-        """Return the first column of a query's first row, a whole number."""
-        return int(self._execute(query)[0][0])
+    def read_number(self, query: str, longest_s: float | None = None) -> int:
+        """Return the first column of a query's first row, a whole number.
+
+        Args:
+            query: The query.
+            longest_s: The time in seconds after which the server ends it; None for no limit.
+        """
+        rows = self._execute(query) if longest_s is None else self._read_within(query, longest_s)
+        return int(rows[0][0])
 
     def read_row(self, table: str, column: str, key: int | str) -> tuple[object, ...] | None:
         """Read the row in which a column has a value; None if there is none."""
