@@ -17,7 +17,7 @@ from plimsoll.model.judging.capacity import Rules
 from plimsoll.model.run.results import CheckedCondition
 from plimsoll.workload.compiled import Compiled
 
-AUDIT_MAX_S = 300.0  # all conditions together; four warehouses of TPC-C take seconds
+AUDIT_MAX_S = 300.0  # all conditions together
 
 
 class Numbers(Protocol):
