@@ -86,6 +86,9 @@ class SqlDatasets(ABC):
     def _table_exists(self, name: str) -> bool: ...
 
     @abstractmethod
+    def _procedure_exists(self, name: str) -> bool: ...
+
+    @abstractmethod
     def _columns_of(self, table: Table) -> tuple[str, ...]:
         """List the existing columns, in their order."""
 
@@ -137,8 +140,8 @@ class SqlDatasets(ABC):
             The note of what is present already.
 
         Raises:
-            PlimsollError: A table of that name belongs to something else, or the dataset has more
-                records or other parameters.
+            PlimsollError: A table or a procedure of that name belongs to something else, or the
+                dataset has more records or other parameters.
         """
         notes = self.read_notes()
         name = find_noted_name(compiled, notes, self._has_columns)
@@ -148,6 +151,12 @@ class SqlDatasets(ABC):
         else:
             for table in compiled.tables:
                 check_absent(table.name, notes, there=self._table_exists(table.name))
+            for procedure, sql in compiled.procedures.items():
+                if sql is not None and self._procedure_exists(procedure):
+                    raise PlimsollError(
+                        f"a procedure {procedure} is there, and Plimsoll did not make it: use"
+                        " another database"
+                    )
         self._execute(f"{_CREATE_NOTES}{self.notes_options}")
         loaded_rows = note.loaded_rows if note else count_no_rows(compiled)
         self._execute(
@@ -174,7 +183,7 @@ class SqlDatasets(ABC):
         )
 
     def finish(self, compiled: Compiled) -> dict[str, int]:
-        """Build the indexes and verify the row count of each table.
+        """Build the indexes, create the procedures, and verify the row count of each table.
 
         Returns:
             The rows of each table; more than the dataset has if loads have inserted.
@@ -190,6 +199,9 @@ class SqlDatasets(ABC):
                     self._execute(sql)
             self._complete(table)
             counts[table.name] = self._count(table)
+        for procedure, sql in compiled.procedures.items():
+            if sql is not None and not self._procedure_exists(procedure):
+                self._execute(sql)
         note_counts(compiled, counts, self.note_progress)
         return counts
 
@@ -292,10 +304,12 @@ class SqlDatasets(ABC):
         """Read pages of an index, or of a table and its primary key, while `going_on` allows it."""
 
     def drop(self, compiled: Compiled) -> None:
-        """Drop a dataset that has a note, and its note last; other tables stay."""
+        """Drop a dataset that has a note, with its procedures, and its note last."""
         name = self.noted_name(compiled)
         if name not in self.read_notes():
             return
+        for procedure in (name for name, sql in compiled.procedures.items() if sql is not None):
+            self._execute(f"DROP PROCEDURE IF EXISTS {self._quoted(procedure)}")
         for table in compiled.tables:
             self._execute(f"DROP TABLE IF EXISTS {self._quoted(table.name)}")
         self._execute(f"DELETE FROM {NOTES} WHERE dataset = ?", name)  # noqa: S608 - a name of ours

@@ -112,6 +112,14 @@ class MySqlDatasets(SqlDatasets):
         )
         return bool(rows)
 
+    def _procedure_exists(self, name: str) -> bool:
+        rows = self._execute(
+            "SELECT 1 FROM information_schema.routines WHERE routine_schema = DATABASE()"
+            " AND routine_type = 'PROCEDURE' AND routine_name = ?",
+            name,
+        )
+        return bool(rows)
+
     def _columns_of(self, table: Table) -> tuple[str, ...]:
         rows = self._execute(
             "SELECT column_name FROM information_schema.columns"

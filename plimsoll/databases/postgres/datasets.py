@@ -129,6 +129,10 @@ class PostgresDatasets(SqlDatasets):
         sql = "SELECT 1 FROM pg_class WHERE relnamespace = current_schema()::regnamespace"
         return bool(self._execute(f"{sql} AND relname = ?", name))
 
+    def _procedure_exists(self, name: str) -> bool:
+        sql = "SELECT 1 FROM pg_proc WHERE pronamespace = current_schema()::regnamespace"
+        return bool(self._execute(f"{sql} AND proname = ?", name.lower()))
+
     def _columns_of(self, table: Table) -> tuple[str, ...]:
         rows = self._execute(
             "SELECT attname FROM pg_attribute WHERE attrelid = ?::regclass"
