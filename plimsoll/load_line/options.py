@@ -410,7 +410,7 @@ class LoadOptions(Options):
         "--conditions/--no-conditions",
         True,
         "Check the workload's conditions, such as TPC-C's twelve, on all rows after the load, for"
-        " five minutes at most.",
+        " five minutes at most. `versus` checks none.",
     )
 
     def __post_init__(self) -> None:
