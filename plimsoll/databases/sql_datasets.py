@@ -199,9 +199,9 @@ class SqlDatasets(ABC):
                     self._execute(sql)
             self._complete(table)
             counts[table.name] = self._count(table)
-        for procedure, sql in compiled.procedures.items():
-            if sql is not None and not self._procedure_exists(procedure):
-                self._execute(sql)
+        for procedure, creation in compiled.procedures.items():
+            if creation is not None and not self._procedure_exists(procedure):
+                self._execute(creation)
         note_counts(compiled, counts, self.note_progress)
         return counts
 

@@ -120,7 +120,7 @@ def run_load(
     options: LoadOptions,
     *,
     on_second: Callable[[str], None],
-    say: Callable[[str], object],
+    say: Callable[[str], object] = lambda _: None,
     token: plimsoll_engine.CancelToken | None = None,
 ) -> Loaded:
     """Run one load, and check the workload's conditions after it.

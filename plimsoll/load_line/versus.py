@@ -100,14 +100,7 @@ def run_versus(
     seeded = replace(options, seed=seed, conditions=False)
 
     def measure(number: int) -> float:
-        loaded = run_load(
-            targets[number],
-            workload,
-            parameters,
-            seeded,
-            on_second=lambda _: None,
-            say=lambda _: None,
-        )
+        loaded = run_load(targets[number], workload, parameters, seeded, on_second=lambda _: None)
         servers[number] = loaded.loadable.server
         figure = read_figure(loaded)
         on_figure(number, figure)
