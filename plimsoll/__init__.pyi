@@ -68,6 +68,7 @@ def load(
     timeout_ms: int = 60_000,
     seed: int | None = None,
     statements: bool = False,
+    conditions: bool = True,
 ) -> LoadResult: ...
 def prepare(
     dsn: str,

@@ -260,6 +260,7 @@ def command(
 
     Exit code 1: no operation succeeded. 130: it was interrupted. Either way the report is printed.
     """
+    from plimsoll.capacity.conditions import describe_broken, describe_conditions
     from plimsoll.load_line.load import run_load
     from plimsoll.model.request.dsn import parse_dsn, statement_mode_notes
     from plimsoll.workload import load_workload
@@ -280,7 +281,11 @@ def command(
     if as_json:
         click.echo(json.dumps(measured.as_json(), indent=2))
     else:
+        if broken := describe_broken(measured.conditions):
+            click.echo(f"this load does not count: {broken}")
         print_report(report, compiled, measured.loadable.server, seed=spec.seed)
+        for line in describe_conditions(measured.conditions):
+            click.echo(line)
         for note in (*measured.notes, *statement_mode_notes(target)):
             click.echo(note)
     exporting.tell_load(report, compiled.name)

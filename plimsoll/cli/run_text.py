@@ -8,6 +8,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from plimsoll import words
+from plimsoll.capacity.conditions import describe_conditions
 from plimsoll.cli.capacity import print_expectations
 from plimsoll.cli.output import fold_line, make_table, print_figures
 from plimsoll.model.judging.capacity import Capacity, JudgedStep
@@ -58,6 +59,7 @@ def print_result(result: RunResult, directory: Path | None, console: Console) ->
             *_describe_closing(result.capacity),
             *_explain_failures(result),
             *result.capacity.notes,
+            *describe_conditions(result.conditions),
         ):
             _print_line(note, console)
     _print_toggle(result, console)

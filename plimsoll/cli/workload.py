@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import click
 
 from plimsoll import words
+from plimsoll.cli.exit_codes import FAILURE, MET, NO_ANSWER
 from plimsoll.cli.options import (
     dsn_option,
     parse_settings,
@@ -510,9 +511,10 @@ def check(
 ) -> int:
     """Check the conditions that a workload's rows always meet.
 
-    Each is one query over all rows, while no load runs. Exit code 1: a condition is broken.
+    Each is one query over all rows, while no load runs. Exit code 1: a condition is broken. 3: none
+    is known to be, and one could not be checked.
     """
-    from plimsoll.load_line.conditions import check_conditions
+    from plimsoll.databases.conditions import check_conditions
     from plimsoll.model.request.dsn import parse_dsn
     from plimsoll.workload import load_workload
 
@@ -522,18 +524,19 @@ def check(
     compiled = workload.compile(records, given, target.protocol)
     found = check_conditions(target, compiled)
     if as_json:
-        checked = {
-            name: {"about": compiled.conditions[name].about, "breaches": n}
-            for name, n in found.items()
-        }
+        checked = {one.name: one.model_dump(mode="json", exclude={"name"}) for one in found}
         click.echo(json.dumps(checked, indent=2))
     else:
+        from rich.markup import escape
+
         table = make_table("condition", "holds", "breaches", "what is true", right=("breaches",))
-        for name, breaches in found.items():
-            holds = "no" if breaches else "yes"
-            table.add_row(name, holds, words.number(breaches), compiled.conditions[name].about)
+        for one in found:
+            holds = one.unknown or ("no" if one.breaches else "yes")
+            table.add_row(one.name, escape(holds), words.number(one.breaches), escape(one.about))
         print_figures(console(), table)
-    return 1 if any(found.values()) else 0
+    if any(one.breaches for one in found):
+        return FAILURE
+    return NO_ANSWER if any(one.unknown for one in found) else MET
 
 
 @command.command("show")

@@ -55,6 +55,10 @@ class SqlDatasets(ABC):
         """Close the connection."""
 
     @abstractmethod
+    def cut_off(self) -> None:
+        """Close the connection from another thread; whoever waits for an answer gets an error."""
+
+    @abstractmethod
     def version(self) -> str:
         """Return the server's product and version, as it reports them."""
 
@@ -71,11 +75,18 @@ class SqlDatasets(ABC):
         """Execute a statement with `?` placeholders and return its rows."""
 
     @abstractmethod
+    def _read_within(self, query: str, longest_s: float) -> Sequence[Sequence[Any]]:
+        """Return a query's rows; the server ends the query after `longest_s` seconds."""
+
+    @abstractmethod
     def _quote(self, name: str) -> str:
         """Quote a name as the dialect does."""
 
     @abstractmethod
     def _table_exists(self, name: str) -> bool: ...
+
+    @abstractmethod
+    def _procedure_exists(self, name: str) -> bool: ...
 
     @abstractmethod
     def _columns_of(self, table: Table) -> tuple[str, ...]:
@@ -134,8 +145,8 @@ class SqlDatasets(ABC):
             The note of what is present already.
 
         Raises:
-            PlimsollError: A table of that name belongs to something else, or the dataset has more
-                records or other parameters.
+            PlimsollError: A table or a procedure of that name belongs to something else, or the
+                dataset has more records or other parameters.
         """
         notes = self.read_notes()
         name = find_noted_name(compiled, notes, self._has_columns)
@@ -145,6 +156,12 @@ class SqlDatasets(ABC):
         else:
             for table in compiled.tables:
                 check_absent(table.name, notes, there=self._table_exists(table.name))
+            for procedure, sql in compiled.procedures.items():
+                if sql is not None and self._procedure_exists(procedure):
+                    raise PlimsollError(
+                        f"a procedure {procedure} is there, and Plimsoll did not make it: use"
+                        " another database"
+                    )
         self._execute(f"{_CREATE_NOTES}{self.notes_options}")
         loaded_rows = note.loaded_rows if note else count_no_rows(compiled)
         self._execute(
@@ -171,7 +188,7 @@ class SqlDatasets(ABC):
         )
 
     def finish(self, compiled: Compiled) -> dict[str, int]:
-        """Build the indexes and verify the row count of each table.
+        """Build the indexes, create the procedures, and verify the row count of each table.
 
         Returns:
             The rows of each table; more than the dataset has if loads have inserted.
@@ -187,6 +204,9 @@ class SqlDatasets(ABC):
                     self._execute(sql)
             self._complete(table)
             counts[table.name] = self._count(table)
+        for procedure, creation in compiled.procedures.items():
+            if creation is not None and not self._procedure_exists(procedure):
+                self._execute(creation)
         note_counts(compiled, counts, self.note_progress)
         return counts
 
@@ -207,9 +227,15 @@ class SqlDatasets(ABC):
         ((count,),) = self._execute(f"SELECT COUNT(*) FROM {self._quote(table.name)}")  # noqa: S608 - a checked name
         return int(count)
 
-    def read_number(self, query: str) -> int:
-        """Return the first column of a query's first row, a whole number."""
-        return int(self._execute(query)[0][0])
+    def read_number(self, query: str, longest_s: float | None = None) -> int:
+        """Return the first column of a query's first row, a whole number.
+
+        Args:
+            query: The query.
+            longest_s: The time in seconds after which the server ends it; None for no limit.
+        """
+        rows = self._execute(query) if longest_s is None else self._read_within(query, longest_s)
+        return int(rows[0][0])
 
     def read_row(self, table: str, column: str, key: int | str) -> tuple[object, ...] | None:
         """Read the row in which a column has a value; None if there is none."""
@@ -283,10 +309,12 @@ class SqlDatasets(ABC):
         """Read pages of an index, or of a table and its primary key, while `going_on` allows it."""
 
     def drop(self, compiled: Compiled) -> None:
-        """Drop a dataset that has a note, and its note last; other tables stay."""
+        """Drop a dataset that has a note, with its procedures, and its note last."""
         name = self.find_noted_name(compiled)
         if name not in self.read_notes():
             return
+        for procedure in (name for name, sql in compiled.procedures.items() if sql is not None):
+            self._execute(f"DROP PROCEDURE IF EXISTS {self._quote(procedure)}")
         for table in compiled.tables:
             self._execute(f"DROP TABLE IF EXISTS {self._quote(table.name)}")
         self._execute(f"DELETE FROM {NOTES} WHERE dataset = ?", name)  # noqa: S608 - a name of ours

@@ -143,9 +143,21 @@ def load(
                 token.cancel()
 
         measured = run_load(
-            target, loaded, parameters or {}, chosen, on_second=on_second, token=token
+            target,
+            loaded,
+            parameters or {},
+            chosen,
+            on_second=on_second,
+            say=lambda text: progress(Progress(text)),
+            token=token,
         )
-        return LoadResult(measured.loadable, measured.spec, measured.report)
+        return LoadResult(
+            measured.loadable,
+            measured.spec,
+            measured.report,
+            measured.notes,
+            measured.conditions,
+        )
 
 
 # The rows of a workload.

@@ -1,55 +1,55 @@
-"""The conditions that a workload's rows meet before and after every load."""
+"""The audit of a workload's conditions after a load of this process."""
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
-from typing import Protocol
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
-from plimsoll.complaints import Complaint
-from plimsoll.errors import UsageError
+from plimsoll import words
+from plimsoll.databases.conditions import (
+    AUDIT_MAX_S,
+    Connect,
+    Numbers,
+    audit_conditions,
+    leave_unknown,
+    open_numbers,
+)
+from plimsoll.load_line.clients import INTERRUPTED, end_on_signals
 from plimsoll.model.engine.asked import EngineTarget
-from plimsoll.workload import Compiled
+from plimsoll.model.run.results import CheckedCondition
+from plimsoll.workload.compiled import Compiled
 
 
-class Numbers(Protocol):
-    """What reads a number from a database."""
-
-    def read_number(self, query: str) -> int:
-        """Return the first column of a query's first row, a whole number."""
-
-
-def check_conditions(
+def audit_rows(
     target: EngineTarget,
     compiled: Compiled,
-    connect: Callable[[EngineTarget], AbstractContextManager[Numbers]] | None = None,
-) -> dict[str, int]:
-    """Return how often the rows break each condition of a workload, by the condition's name.
+    say: Callable[[str], object],
+    connect: Connect = open_numbers,
+) -> tuple[CheckedCondition, ...]:
+    """Check a workload's conditions after its load, and say so first, since it reads whole tables.
 
-    Args:
-        target: The database.
-        compiled: The workload.
-        connect: Opens the database; None for the family's own way.
-
-    Raises:
-        PlimsollError: The server is unreachable or refuses.
-        UsageError: The workload has no conditions.
+    Ctrl-C and SIGTERM end the check; what was measured stays.
     """
-    if not compiled.conditions:
-        raise UsageError(Complaint(("workload",), f"{compiled.name} has no conditions to check"))
-    with (connect or _open_numbers(target))(target) as numbers:
-        return {
-            name: numbers.read_number(condition.sql)
-            for name, condition in compiled.conditions.items()
-        }
+    many = words.plural(len(compiled.conditions), "condition")
+    most = words.duration(AUDIT_MAX_S)
+    say(f"checking {many} of {compiled.name} on all rows, for {most} at most (Ctrl-C skips it)")
+    interrupted = False
 
+    @contextmanager
+    def connect_until_interrupted(target: EngineTarget) -> Iterator[Numbers]:
+        with connect(target) as numbers:
 
-def _open_numbers(
-    target: EngineTarget,
-) -> Callable[[EngineTarget], AbstractContextManager[Numbers]]:
-    """Return what opens a database of a family with conditions: none has them in CQL."""
-    if target.protocol == "postgres":
-        from plimsoll.databases.postgres.datasets import open_datasets  # noqa: PLC0415 - a driver
+            def end() -> None:
+                nonlocal interrupted
+                interrupted = True
+                numbers.cut_off()
 
-        return open_datasets
-    from plimsoll.databases.mysql.datasets import open_datasets as open_mysql  # noqa: PLC0415
+            with end_on_signals(end):
+                yield numbers
 
-    return open_mysql
+    checked = audit_conditions(target, compiled, connect_until_interrupted)
+    if not interrupted:
+        return checked
+    skipped = leave_unknown(compiled, INTERRUPTED)
+    return tuple(
+        other if done.breaches is None else done
+        for done, other in zip(checked, skipped, strict=True)
+    )

@@ -8,12 +8,14 @@ from typing import Any
 import plimsoll_engine
 from plimsoll.complaints import Scalar
 from plimsoll.databases.compared_types import find_texts_compared_with_numbers
+from plimsoll.databases.conditions import leave_unknown
 from plimsoll.databases.dataset_notes import check_loaded, check_same_parameters
 from plimsoll.databases.existing_keys import draw_from_existing
 from plimsoll.databases.family import family_of
 from plimsoll.databases.reading_back import add_read_back
 from plimsoll.errors import PlimsollError
-from plimsoll.load_line.clients import end_on_signals
+from plimsoll.load_line.clients import INTERRUPTED, end_on_signals
+from plimsoll.load_line.conditions import audit_rows
 from plimsoll.load_line.dataset import look, require_place, reserve_load_number
 from plimsoll.load_line.machine import choose_poll_us, choose_threads
 from plimsoll.load_line.options import LoadOptions
@@ -28,6 +30,7 @@ from plimsoll.model.engine.asked import (
     LoadSpec,
     OpenLoop,
 )
+from plimsoll.model.run.results import CheckedCondition
 from plimsoll.workload import Compiled, Workload
 
 SEEDS = 2**53  # range of integers that every JSON reader keeps exactly
@@ -59,12 +62,14 @@ class Loaded:
         spec: The settings of the load.
         report: The measurements.
         notes: Notes on the target for the reader.
+        conditions: What is true of the rows after it; empty if nothing was checked.
     """
 
     loadable: Loadable
     spec: LoadSpec
     report: LoadReport
     notes: tuple[str, ...] = ()
+    conditions: tuple[CheckedCondition, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """Return it as plain values, without credentials."""
@@ -79,6 +84,7 @@ class Loaded:
             "load": self.spec.model_dump(mode="json", exclude={"target", "workload"}),
             "report": self.report.model_dump(mode="json"),
             "per_minute": self.report.per_minute(compiled.per_minute),
+            "conditions": [one.model_dump(mode="json") for one in self.conditions],
         }
 
 
@@ -121,7 +127,9 @@ def run_load(
     say: Callable[[str], object] = lambda _: None,
     token: plimsoll_engine.CancelToken | None = None,
 ) -> Loaded:
-    """Run one load. Ctrl-C and SIGTERM end it early and keep what it has measured.
+    """Run one load, and check the workload's conditions after it.
+
+    Ctrl-C and SIGTERM end it early and keep what it has measured.
 
     Args:
         target: The database.
@@ -129,7 +137,7 @@ def run_load(
         parameters: The workload parameters that differ from their defaults.
         options: The options of the load.
         on_second: Called each second with the second's reports, as JSON.
-        say: Called before the load with each note on the target.
+        say: Called with each note on the target before the load, and with what comes after it.
         token: Token that ends the load early.
 
     Raises:
@@ -169,4 +177,12 @@ def run_load(
         raise PlimsollError(str(error)) from None
     report = LoadReport.model_validate_json(text).with_meaning(spec.workload)
     connect = family_of(target.protocol).open_datasets
-    return Loaded(there, spec, add_read_back(spec, report, connect), notes)
+    report = add_read_back(spec, report, connect)
+    conditions: tuple[CheckedCondition, ...] = ()
+    if options.conditions and there.compiled.conditions:
+        conditions = (
+            leave_unknown(there.compiled, INTERRUPTED)
+            if report.ended == "cancelled"
+            else audit_rows(target, there.compiled, say)
+        )
+    return Loaded(there, spec, report, notes, conditions)

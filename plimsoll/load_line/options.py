@@ -406,6 +406,12 @@ class LoadOptions(Options):
         "Record the latency of each statement inside the operations. A transaction is sent"
         " statement by statement then, on PostgreSQL too.",
     )
+    conditions: bool = option(
+        "--conditions/--no-conditions",
+        True,
+        "Check the workload's conditions, such as TPC-C's twelve, on all rows after the load, for"
+        " five minutes at most. `versus` checks none.",
+    )
 
     def __post_init__(self) -> None:
         """Check every value, and that only an open loop has arrivals."""

@@ -5,13 +5,15 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+from plimsoll.databases.conditions import is_audited, leave_unknown
 from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.files import write_whole
+from plimsoll.load_line.conditions import audit_rows
 from plimsoll.load_line.search_loop import Finder
 from plimsoll.model.request.descriptions import describe_target
 from plimsoll.model.request.request import Request
 from plimsoll.model.run.dashboards import Dashboards
-from plimsoll.model.run.results import RunResult, Seconds
+from plimsoll.model.run.results import CheckedCondition, RunResult, Seconds
 from plimsoll.model.run.run_record import Failure, RunRecord, RunState
 from plimsoll.report.folder import REQUEST, RESULT
 from plimsoll.workflow.result import Conclusion, assemble_result, conclude_steps
@@ -55,7 +57,8 @@ def search_and_judge(
     except PlimsollError as error:  # what was measured until then is judged all the same
         failure = error
     try:
-        conclusion = conclude_steps(request, finder.steps) if finder.steps else None
+        if finder.steps:
+            conclusion = conclude_steps(request, finder.steps, _audit_conditions(finder))
     except UsageError as error:
         failure = failure or error
     cause = str(failure) if failure else finder.cut_short
@@ -82,6 +85,15 @@ def search_and_judge(
         notes=notes,
     )
     return result, Seconds.of(record.run_id, finder.steps, ())
+
+
+def _audit_conditions(finder: Finder) -> tuple[CheckedCondition, ...]:
+    """Check what the workload says of its rows, unless someone ended the load at once."""
+    if not is_audited(finder.compiled, finder.request.limits):
+        return ()
+    if finder.ended:
+        return leave_unknown(finder.compiled, f"the search was ended: {finder.cut_short}")
+    return audit_rows(finder.target, finder.compiled, finder.shows.say)
 
 
 def write_result(folder: Path, result: RunResult, seconds: Seconds) -> None:

@@ -96,6 +96,11 @@ class Finder:
         self.cut_short = self.cut_short or why
         self._ended.set()
 
+    @property
+    def ended(self) -> bool:
+        """Whether `end` was called."""
+        return self._ended.is_set()
+
     def search(self) -> None:
         """Search until the result is known, or until the search is cut short.
 

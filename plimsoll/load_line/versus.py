@@ -96,7 +96,8 @@ def run_versus(
     """
     servers: dict[int, str] = {}
     seed = secrets.randbelow(SEEDS) if options.seed is None else options.seed
-    seeded = replace(options, seed=seed)  # both targets get the same operations
+    # both targets get the same operations, and nothing else between the loads
+    seeded = replace(options, seed=seed, conditions=False)
 
     def measure(number: int) -> float:
         loaded = run_load(targets[number], workload, parameters, seeded, on_second=lambda _: None)

@@ -12,6 +12,7 @@ import yaml
 from markupsafe import Markup
 
 from plimsoll import words
+from plimsoll.capacity.conditions import describe_conditions
 from plimsoll.model.judging.capacity import Capacity
 from plimsoll.model.run.results import RunResult, Seconds
 from plimsoll.quoting.costs import usd_per_million
@@ -222,6 +223,7 @@ def render_run(
         ranking=build_ranking(sizing) if sizing else None,
         phases=run_phases_table(result.phases),
         toggle=toggle_table(result.toggle),
+        conditions=describe_conditions(result.conditions),
         steps=tables.steps_table(result),
         beside=background_table(result),
         beside_lines=list(describe_backgrounds(result)),

@@ -133,7 +133,7 @@ def check_request(request: Request, known: CompiledWorkloads | None = None) -> C
     _require_possible_rules(checked)
     _require_possible_phases(checked)
     _require_own_tables(checked)
-    _refuse_sampled_keys(checked)
+    _refuse_what_find_takes_alone(checked)
     return checked
 
 
@@ -294,8 +294,11 @@ def _require_tables(tables: str, compiled: Compiled, own: Compiled, other: Compi
             raise UsageError(Complaint(where, problem, value, (str(wanted),)))
 
 
-def _refuse_sampled_keys(checked: CheckedRequest) -> None:
-    """Refuse a workload that draws keys of tables that are there already: a run makes its rows.
+def _refuse_what_find_takes_alone(checked: CheckedRequest) -> None:
+    """Refuse a workload that draws keys of existing tables, or that calls stored procedures.
+
+    A run makes its rows. What a procedure does is not known, and it may do more than a request of
+    the service may ask for.
 
     A search of an existing database from this machine takes one. On AWS an endpoint has a secret.
 
@@ -311,6 +314,12 @@ def _refuse_sampled_keys(checked: CheckedRequest) -> None:
                 f"{compiled.name} has `keys: sampled` in its table {compiled.sampled[0]}, which"
                 " `plimsoll find` and `plimsoll load` take alone: a run makes rows whose keys it"
                 " knows"
+            )
+            raise UsageError(Complaint(("workload",), problem))
+        if compiled.procedures:
+            problem = (
+                f"{compiled.name} has `procedures`, which `plimsoll find` and `plimsoll load` take"
+                " alone: a run does not execute what it cannot read"
             )
             raise UsageError(Complaint(("workload",), problem))
 

@@ -52,6 +52,11 @@ class Next:
         return _next_answer("conclude")
 
     @staticmethod
+    def check_conditions() -> dict[str, object]:
+        """End the search, and check what the workload says of its rows before the conclusion."""
+        return _next_answer("check")
+
+    @staticmethod
     def pause(wait_s: int) -> dict[str, object]:
         """Wait, then plan again: the target recovers, or the step would start too late."""
         return _next_answer("pause", wait_s=wait_s)

@@ -4,8 +4,17 @@ from datetime import timedelta
 from itertools import chain
 
 from plimsoll import words
-from plimsoll.aws.run_files import CONCLUSION, REQUEST, SECONDS, files_of, step_path
+from plimsoll.aws.run_files import (
+    CONCLUSION,
+    CONDITIONS,
+    REQUEST,
+    SECONDS,
+    RunFiles,
+    files_of,
+    step_path,
+)
 from plimsoll.aws.run_records import now, records_of
+from plimsoll.databases.conditions import is_audited, leave_unknown
 from plimsoll.metrics import publish_from_environment
 from plimsoll.metrics.points import make_answer_points
 from plimsoll.model.deployment.function_settings import ConcludeSettings
@@ -14,9 +23,9 @@ from plimsoll.model.request.rds_target import AuroraTarget
 from plimsoll.model.request.request import Request
 from plimsoll.model.request.toggle import ToggleResult
 from plimsoll.model.run.quote import BilledIo
-from plimsoll.model.run.results import Seconds
+from plimsoll.model.run.results import CheckedCondition, CheckedConditions, Seconds
 from plimsoll.model.run.run_record import RunFigures, RunRecord
-from plimsoll.requests.checked_request import check_request
+from plimsoll.requests.checked_request import CheckedRequest, check_request
 from plimsoll.targets.aurora_io import read_billed_io
 from plimsoll.targets.cloudwatch_metrics import has_metrics
 from plimsoll.targets.node_samples import combine_nodes
@@ -70,7 +79,8 @@ def conclude(settings: ConcludeSettings, run_id: str) -> dict[str, object]:
     steps = [step for step in steps if step.plan.phase is None]
     seconds = Seconds.of(run_id, steps, samples)
     files.put_model(SECONDS, seconds)
-    conclusion = conclude_steps(request, steps)
+    checked = check_request(request)
+    conclusion = conclude_steps(request, steps, _read_conditions(files, checked))
     capacity = conclusion.capacity
     points = chain(make_answer_points(capacity, seconds), run_points(files, run_id, samples))
     published = publish_from_environment(points, time_limit_s=PUBLISHING_S)
@@ -87,7 +97,7 @@ def conclude(settings: ConcludeSettings, run_id: str) -> dict[str, object]:
         "notes": tuple(notes),
         "billed_io": billed,
         "toggle": _add_switch_problem(conclusion.toggle, record),
-        "phases": summarize_phases(check_request(request), passes, volume_limits(request)),
+        "phases": summarize_phases(checked, passes, volume_limits(request)),
     }
     files.put_model(CONCLUSION, conclusion.model_copy(update=further))
     figure = capacity.max_sustainable_throughput_ops_per_second
@@ -99,6 +109,17 @@ def conclude(settings: ConcludeSettings, run_id: str) -> dict[str, object]:
         capacity_ops_per_second=None if figure is None else str(figure),
     )
     return {"concluded": True, "wait_s": 0}
+
+
+def _read_conditions(files: RunFiles, checked: CheckedRequest) -> tuple[CheckedCondition, ...]:
+    """Read what was found of the workload's conditions, after the last step."""
+    found = files.find_model(CONDITIONS, CheckedConditions)
+    if found is not None:
+        return found.conditions
+    if not is_audited(checked.workload, checked.request.limits):
+        return ()
+    why = "the run had no time left for it, or its function failed"
+    return leave_unknown(checked.workload, why)
 
 
 def _add_switch_problem(found: ToggleResult | None, record: RunRecord) -> ToggleResult | None:

@@ -1,10 +1,11 @@
-"""Prepares the dataset: creates tables, loads rows, builds indexes, counts, takes snapshots."""
+"""The dataset: creates tables, loads rows, builds indexes, counts, and checks its conditions."""
 
 from collections.abc import Mapping, Sequence
 
 from plimsoll import words
-from plimsoll.aws.run_files import PARTS_FAILURES, REQUEST, files_of
+from plimsoll.aws.run_files import CONDITIONS, PARTS_FAILURES, REQUEST, files_of
 from plimsoll.aws.run_records import now, records_of, require_loading_budget
+from plimsoll.databases.conditions import AUDIT_MAX_S, audit_conditions
 from plimsoll.databases.family import family_of
 from plimsoll.errors import DatasetError
 from plimsoll.fleet.failures import extract_cause
@@ -14,6 +15,7 @@ from plimsoll.model.deployment.function_settings import (
 )
 from plimsoll.model.request.request import Request
 from plimsoll.model.run.fleet import FailedPart
+from plimsoll.model.run.results import CheckedConditions
 from plimsoll.model.run.run_record import RunRecord
 from plimsoll.requests.checked_request import CheckedRequest, check_request
 from plimsoll.targets.connection import connect_as_master
@@ -113,6 +115,21 @@ def verify_dataset(settings: ReachSettings, run_id: str, failed_parts: int) -> N
     require_in_each_state(settings, record, checked)
     note_layout(settings, record, checked, target, counted)
     records_of(settings).change(run_id, rows=sum(counted.values()))
+
+
+def check_rows(settings: ReachSettings, run_id: str) -> None:
+    """Check what the run's workload says of its rows, after the last step, while time is left."""
+    record, checked = read_running(settings, run_id)
+    assert record.target is not None  # noqa: S101 - the states before this one have set it
+    assert record.expires_at is not None  # noqa: S101 - a running run has a deadline
+    left_s = (record.expires_at - now()).total_seconds()
+    conditions = audit_conditions(
+        connect_as_master(settings, record.target),
+        checked.workload,
+        longest_s=min(AUDIT_MAX_S, left_s),
+    )
+    files = files_of(settings, run_id)
+    files.put_model(CONDITIONS, CheckedConditions(conditions=conditions))
 
 
 def read_running(settings: RunSettings, run_id: str) -> tuple[RunRecord, CheckedRequest]:

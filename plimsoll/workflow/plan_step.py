@@ -6,6 +6,7 @@ import time
 from plimsoll.aws.run_files import PRECONDITIONING, REQUEST, RunFiles, files_of, step_path
 from plimsoll.aws.run_records import now, records_of
 from plimsoll.capacity.beside import next_run_step
+from plimsoll.databases.conditions import is_audited
 from plimsoll.databases.family import family_of
 from plimsoll.errors import BudgetPassedError, StepError, TimeLimitPassedError, UsageError
 from plimsoll.fleet.plan import plan_step, plan_warming
@@ -75,7 +76,12 @@ def plan_next_step(settings: PlanStepSettings, run_id: str) -> dict[str, object]
             return following
     if not so_far(files) and must_wait_for_partner(records_of(settings), record):
         return Next.pause(settings.poll_seconds)
-    return _plan_search_step(settings, record, checked, target) or Next.conclude()
+    return _plan_search_step(settings, record, checked, target) or _end_search(checked)
+
+
+def _end_search(checked: CheckedRequest) -> dict[str, object]:
+    audited = is_audited(checked.workload, checked.request.limits)
+    return Next.check_conditions() if audited else Next.conclude()
 
 
 def _plan_phase_step(

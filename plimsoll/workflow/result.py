@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import plimsoll
+from plimsoll.capacity.conditions import dispute_by_conditions
 from plimsoll.model.aws.volumes import VolumeLimits, limits
 from plimsoll.model.base import Model
 from plimsoll.model.datasets import DatasetLayout
@@ -13,6 +14,7 @@ from plimsoll.model.request.toggle import ToggleResult
 from plimsoll.model.run.dashboards import Links
 from plimsoll.model.run.quote import BilledIo, RunCost
 from plimsoll.model.run.results import (
+    CheckedCondition,
     LimitingResource,
     Moments,
     PhaseResult,
@@ -34,6 +36,7 @@ class Conclusion(Model):
     billed_io: BilledIo | None = None  # Aurora only
     toggle: ToggleResult | None = None
     phases: tuple[PhaseResult, ...] = ()
+    conditions: tuple[CheckedCondition, ...] = ()
 
 
 def volume_limits(request: Request) -> VolumeLimits | None:
@@ -44,15 +47,26 @@ def volume_limits(request: Request) -> VolumeLimits | None:
     return limits(target.volume, service=target.service)
 
 
-def conclude_steps(request: Request, steps: Sequence[StepResult]) -> Conclusion:
+def conclude_steps(
+    request: Request,
+    steps: Sequence[StepResult],
+    conditions: tuple[CheckedCondition, ...] = (),
+) -> Conclusion:
     """Judge the steps of a search, name what set the limit, and compare the states of its toggle.
+
+    A broken condition of the rows disputes the answer.
 
     Raises:
         UsageError: The steps cannot be judged.
     """
     capacity, limiting = conclude_search(request, steps, volume_limits(request))
     toggle = compare_toggle_states(request, steps, collect_readings(steps))
-    return Conclusion(capacity=capacity, limiting=limiting, toggle=toggle)
+    return Conclusion(
+        capacity=dispute_by_conditions(capacity, conditions),
+        limiting=limiting,
+        toggle=toggle,
+        conditions=conditions,
+    )
 
 
 def collect_readings(steps: Sequence[StepResult]) -> dict[str, dict[str, str]]:
@@ -104,6 +118,7 @@ def assemble_result(
         capacity=conclusion.capacity if conclusion else None,
         limiting=conclusion.limiting if conclusion else None,
         toggle=conclusion.toggle if conclusion else None,
+        conditions=conclusion.conditions if conclusion else (),
         steps=tuple(step.without_seconds for step in steps),
         phases=phases,
         rows=record.rows,

@@ -115,6 +115,8 @@ class Compiled:
         sampled: The tables whose keys are drawn from those that exist.
         per_minute: Figures by name: committed operations per minute, of which one.
         conditions: What is true of the rows, by name.
+        procedures: The statements that create its stored procedures, by name; None for one that
+            the user has made.
     """
 
     name: str
@@ -128,6 +130,7 @@ class Compiled:
     sampled: tuple[str, ...] = ()
     per_minute: Mapping[str, str] = field(default_factory=dict)
     conditions: Mapping[str, RowCondition] = field(default_factory=dict)
+    procedures: Mapping[str, str | None] = field(default_factory=dict)
 
     def engine_workload(self, load_number: int = 0) -> EngineWorkload:
         """The workload to send after `load_number` loads have inserted into the tables.

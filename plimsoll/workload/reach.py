@@ -77,6 +77,9 @@ class _Reader(Cursor):
         """Read the whole statement."""
         of_union = self.peek().is_mark("(")  # (SELECT ...) UNION (SELECT ...)
         first = "SELECT" if of_union else unquoted_word(self.next())
+        if first == "CALL":
+            self._call()
+            return
         if first not in self._vocabulary.kinds:
             kinds = ", ".join(sorted(self._vocabulary.kinds))
             raise workload_error(f"begins with {first or 'no word'}, which is none of {kinds}")
@@ -108,6 +111,29 @@ class _Reader(Cursor):
         if self.peek() is not END:
             raise workload_error("has a ) too many")
         self._require_known()
+
+    def _call(self) -> None:
+        """Read a call of one of the workload's procedures; its arguments are values alone."""
+        if self._names.language == "cql":
+            raise workload_error("begins with CALL, and Cassandra has no procedures")
+        token = self.next()
+        if token.kind not in {"word", "name"} or token.text.lower() not in self._names.procedures:
+            raise workload_error(
+                f"calls {show_token(token)}, which is none of the workload's procedures"
+            )
+        self.expect("(")
+        while not self.peek().is_mark(")"):
+            value = self.next()
+            known = value.kind in {"number", "text"} or unquoted_word(value) == "NULL"
+            if not (known or value.is_mark("?")):
+                raise workload_error(
+                    f"has {show_token(value)} where ?, a number, a text or NULL is allowed"
+                )
+            if not self.peek().is_mark(")"):
+                self.expect(",")
+        self.expect(")")
+        if self.peek() is not END:
+            raise workload_error(f"has {show_token(self.peek())} after its call")
 
     def _with(self) -> None:
         recursive = self._vocabulary.recursion and self.skip("RECURSIVE")

@@ -57,6 +57,7 @@ class WorkloadDocument(DatasetDocument):
             deck of the connection, with as many cards of an operation as its weight.
         per_minute: Figures of the load by name: committed operations per minute, of which one.
         conditions: What is true of the rows before and after every load, by name.
+        procedures: The stored procedures that its statements may call, by name.
     """
 
     name: Given[Text] = None
@@ -66,6 +67,7 @@ class WorkloadDocument(DatasetDocument):
     mix: Literal["weights", "deck"] = "weights"
     per_minute: dict[Name, Text] = Field(default_factory=dict)
     conditions: dict[Name, Any] = Field(default_factory=dict)
+    procedures: dict[Name, Any] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _has_tables(self) -> Self:
@@ -86,6 +88,18 @@ class Condition(Declared):
 
     about: Text
     sql: Text
+    postgres: Given[Text] = None
+
+
+class Procedure(Declared):
+    """A stored procedure, with the statement that creates it.
+
+    Attributes:
+        sql: The statement for MySQL and its relatives; None if the procedure is there already.
+        postgres: The statement for PostgreSQL; likewise.
+    """
+
+    sql: Given[Text] = None
     postgres: Given[Text] = None
 
 
@@ -172,6 +186,7 @@ class Workload:
             ),
             per_minute=self._declared.per_minute,
             conditions=self._conditions(tables, {"records": chosen, **values}, facts.language),
+            procedures=self._procedures(facts.language),
             sampled=sampled,
         )
 
@@ -219,6 +234,8 @@ class Workload:
         values = {"records": self.default_records or 1000, **self._values({})}
         tables, _ = self._resolve(values)
         self._conditions(tables, values, None)
+        for language in get_args(Language):
+            self._procedures(language)
         with _locate_in_document(self.document), locate_errors("per_minute"):
             for name, operation in self._declared.per_minute.items():
                 if operation not in self.operation_names:
@@ -256,6 +273,20 @@ class Workload:
                             found[name] = RowCondition(condition.about, query.sql[0])
         return found
 
+    def _procedures(self, language: Language) -> dict[str, str | None]:
+        """Return the statements that create its procedures in a language, by name."""
+        found: dict[str, str | None] = {}
+        with _locate_in_document(self.document):
+            for name, declared in self._declared.procedures.items():
+                with locate_errors("procedures", name):
+                    procedure = read_part(Procedure, declared)
+                    texts = {"sql": procedure.sql, "postgres": procedure.postgres}
+                    text = found[name] = texts.get(language)
+                    begins = rf"CREATE\s+PROCEDURE\s+{name}\s*\("
+                    if text is not None and not re.match(begins, text, re.IGNORECASE):
+                        raise workload_error(f"begins with CREATE PROCEDURE {name}(", language)
+        return found
+
     def _records(self, records: int | None) -> int:
         chosen = self.default_records if records is None else records
         if chosen is None:
@@ -288,7 +319,10 @@ class Workload:
             part = {"tables": self.tables_document.value["tables"]}
             tables = read_part(Tables, substitute(part, values), Scope(row=True)).tables
         copies = {name: shape.copies for name, shape in tables.items()}
-        names = {language: Names.of(tables, language) for language in get_args(Language)}
+        procedures = self._declared.procedures
+        names = {
+            language: Names.of(tables, language, procedures) for language in get_args(Language)
+        }
         resolved = []
         characters = 0
         with _locate_in_document(self.document):

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from plimsoll.databases.conditions import is_audited
 from plimsoll.model.request.search_request import StepsSearch
 from plimsoll.quoting.experiment_quotes import quote_experiment
 from plimsoll.quoting.prices import read_builtin_prices
@@ -116,6 +117,13 @@ def test_the_demo_of_sizing_is_one_run_whose_limits_are_the_question() -> None:
     limits = next(iter(asked.values())).request.limits
     assert limits.statistic == "p99"
     assert limits.limits_us == {"read": 20_000, "update": 20_000}
+
+
+def test_the_demo_of_tpcc_asks_two_volumes_and_leaves_its_conditions_checked() -> None:
+    asked = read_file(ROOT / "scenarios/tpcc-demo.yaml")
+    assert isinstance(asked, dict)
+    assert {cell.request.target.volume.iops for cell in asked.values()} == {2000, 4000}  # type: ignore[union-attr]
+    assert all(is_audited(cell.workload, cell.request.limits) for cell in asked.values())
 
 
 def test_the_demo_of_the_boundary_can_be_sought() -> None:

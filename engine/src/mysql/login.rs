@@ -72,6 +72,11 @@ fn apply_settings(channel: &mut Channel, settings: &[(String, String)]) -> Resul
     }
 }
 
+/// Whether a statement calls a procedure.
+fn is_call(sql: &str) -> bool {
+    sql.split_whitespace().next().is_some_and(|word| word.eq_ignore_ascii_case("CALL"))
+}
+
 /// Prepares a statement; returns its number on this connection, and the types of its result's
 /// columns if some are kept.
 fn prepare(
@@ -105,7 +110,9 @@ fn prepare(
             channel.read_packet()?;
         }
     }
-    let kept = prepared.returns.len();
+    // what a procedure returns is known with its results alone, which bring their columns
+    let calls = columns == 0 && is_call(&prepared.sql);
+    let kept = if calls { 0 } else { prepared.returns.len() };
     if kept > usize::from(columns) {
         let message = format!("it returns {columns} columns, of which {kept} are to be kept");
         return Err(EngineError::spec(message).context(&doing()));

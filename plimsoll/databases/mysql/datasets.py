@@ -39,6 +39,10 @@ class MySqlDatasets(SqlDatasets):
         """Close the connection."""
         self._connection.close()
 
+    def cut_off(self) -> None:
+        """Close the connection from another thread; whoever waits for an answer gets an error."""
+        self._connection.cut_off()
+
     def version(self) -> str:
         """Return the server's product and version, as it reports them."""
         return session.read_version(self._connection)
@@ -100,6 +104,12 @@ class MySqlDatasets(SqlDatasets):
     def _execute(self, sql: str, *values: object) -> Rows:
         return session.execute(self._connection, sql.replace("?", "%s") if values else sql, values)
 
+    def _read_within(self, query: str, longest_s: float) -> Rows:
+        if "mariadb" in self.version().lower():
+            return self._execute(f"SET STATEMENT max_statement_time = {longest_s:.3f} FOR {query}")
+        self._execute(f"SET SESSION max_execution_time = {max(1, round(1000 * longest_s))}")
+        return self._execute(query)
+
     def _quote(self, name: str) -> str:
         return f"`{name}`"
 
@@ -113,6 +123,14 @@ class MySqlDatasets(SqlDatasets):
         rows = self._execute(
             "SELECT 1 FROM information_schema.tables"
             " WHERE table_schema = DATABASE() AND table_name = ?",
+            name,
+        )
+        return bool(rows)
+
+    def _procedure_exists(self, name: str) -> bool:
+        rows = self._execute(
+            "SELECT 1 FROM information_schema.routines WHERE routine_schema = DATABASE()"
+            " AND routine_type = 'PROCEDURE' AND routine_name = ?",
             name,
         )
         return bool(rows)

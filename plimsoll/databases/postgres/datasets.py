@@ -1,7 +1,7 @@
 """Datasets in a PostgreSQL database: tables in the first schema of the user's search path."""
 
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from itertools import count
 
 from plimsoll.databases.connecting import use_connection
@@ -9,6 +9,7 @@ from plimsoll.databases.dataset_notes import read_postgres_layout
 from plimsoll.databases.postgres import session
 from plimsoll.databases.postgres.session import Connection, Rows, quote_name
 from plimsoll.databases.sql_datasets import NOTES, SqlDatasets
+from plimsoll.errors import PlimsollError
 from plimsoll.model.datasets import TableLayout
 from plimsoll.model.engine.asked import EngineTarget
 from plimsoll.workload.compiled import Compiled, Table
@@ -40,6 +41,10 @@ class PostgresDatasets(SqlDatasets):
     def close(self) -> None:
         """Close the connection."""
         self._connection.close()
+
+    def cut_off(self) -> None:
+        """Close the connection from another thread; whoever waits for an answer gets an error."""
+        self._connection.cut_off()
 
     def version(self) -> str:
         """Return the server's product and version, as it reports them."""
@@ -91,6 +96,15 @@ class PostgresDatasets(SqlDatasets):
             sql = first + "".join(f"${n}{text}" for n, text in zip(count(1), rest, strict=False))
         return session.execute(self._connection, sql, values)
 
+    def _read_within(self, query: str, longest_s: float) -> Rows:
+        self._execute("BEGIN")  # through a pooler, a setting outlives all but a transaction
+        try:
+            self._execute(f"SET LOCAL statement_timeout = {max(1, round(1000 * longest_s))}")
+            return self._execute(query)
+        finally:
+            with suppress(PlimsollError):  # the connection may be lost
+                self._execute("ROLLBACK")
+
     def _quote(self, name: str) -> str:
         return quote_name(name)
 
@@ -114,6 +128,10 @@ class PostgresDatasets(SqlDatasets):
     def _table_exists(self, name: str) -> bool:
         sql = "SELECT 1 FROM pg_class WHERE relnamespace = current_schema()::regnamespace"
         return bool(self._execute(f"{sql} AND relname = ?", name))
+
+    def _procedure_exists(self, name: str) -> bool:
+        sql = "SELECT 1 FROM pg_proc WHERE pronamespace = current_schema()::regnamespace"
+        return bool(self._execute(f"{sql} AND proname = ?", name.lower()))
 
     def _columns_of(self, table: Table) -> tuple[str, ...]:
         rows = self._execute(

@@ -132,7 +132,7 @@ OF_RUNS = (
     ),
     Function(
         name="verify-dataset",
-        summary="Counts the rows of every table.",
+        summary="Counts the rows of every table; after the load, checks its conditions.",
         timeout_s=900,
         memory_mib=512,
         in_vpc=True,

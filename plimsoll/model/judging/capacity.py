@@ -25,7 +25,7 @@ Verdict = Literal[
     "BELOW_FIRST_STEP",  # even the lightest load fails
     "CLIENT_BOUND",  # the clients, not the target, were the bottleneck
     "NOISY",  # repetitions differ too much, or hold too few operations
-    "INCONSISTENT",  # an audit fails on the step that would decide the verdict
+    "INCONSISTENT",  # an audit fails on the step that would decide, or on the rows at the end
     "DISTURBED",  # likewise: other programs used the machine in every attempt
     "DRIFTING",  # the target itself changed while it was measured
     "NOT_SUSTAINED",  # the answer's load did not stay within the limits for `soak_s`
@@ -63,6 +63,7 @@ AuditName = Literal[
     "nothing_escaped",
     "recovered",
     "drift",  # audits a whole search, not one step
+    "conditions",  # audits the rows after the last step
 ]
 
 # Serialized in sorted order, since a digest of the JSON identifies a request. One schema for input

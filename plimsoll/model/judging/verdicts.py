@@ -80,7 +80,7 @@ _FACTS: dict[Verdict, VerdictFacts] = {
     ),
     "INCONSISTENT": VerdictFacts(
         name="inconsistent figures",
-        meaning="an audit fails on the step that would decide",
+        meaning="an audit fails on the step that would decide, or on the rows after the last one",
         next_step="Read below which audit failed, and fix its cause: the figures cannot all be"
         " true",
         limit=None,

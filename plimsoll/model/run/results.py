@@ -314,6 +314,21 @@ class LimitingResource(Model):
     evidence: tuple[str, ...]
 
 
+class CheckedCondition(Model):
+    """A condition of the workload, checked on all rows after the last step."""
+
+    name: str
+    about: str  # what is true of the rows
+    breaches: int | None  # rows (or groups of rows) that break it; None if it was not checked
+    unknown: str | None = None  # why it was not checked; None if it was
+
+
+class CheckedConditions(Model):
+    """The conditions of the run's workload: `conditions.json`, written before the conclusion."""
+
+    conditions: tuple[CheckedCondition, ...]
+
+
 class Moments(Model):
     """When each phase of the run began, and when the run ended. UTC; None if never reached."""
 
@@ -355,6 +370,8 @@ class RunResult(Model):
     limiting: LimitingResource | None
     toggle: ToggleResult | None = None  # None without a toggle, or if the run did not get that far
     expect: tuple[Expectation, ...] = ()  # result of each expectation; empty in an older result
+    # What is true of the workload's rows; empty without conditions, or in an older result
+    conditions: tuple[CheckedCondition, ...] = ()
     steps: tuple[StepResult, ...]  # steps of the search
     phases: tuple[PhaseResult, ...] = ()  # run before the search, each to completion
     rows: int | None  # exact count of the dataset's rows

@@ -7,11 +7,16 @@ import pytest
 
 from plimsoll import search_steps
 from plimsoll.aws import clients
-from plimsoll.aws.run_files import CONCLUSION, REQUEST, plan_path, step_path
+from plimsoll.aws.run_files import CONCLUSION, CONDITIONS, REQUEST, plan_path, step_path
 from plimsoll.capacity.credits import judge_sustained
 from plimsoll.model.request.request import Request
 from plimsoll.model.run.quote import BilledIo
-from plimsoll.model.run.results import SecondTotals, StepResult
+from plimsoll.model.run.results import (
+    CheckedCondition,
+    CheckedConditions,
+    SecondTotals,
+    StepResult,
+)
 from plimsoll.model.run.run_record import Switch, TargetAddress
 from plimsoll.workflow import conclude as concluding
 from plimsoll.workflow.conclude import conclude
@@ -127,6 +132,37 @@ def test_the_record_has_the_whole_figure_so_that_it_is_rounded_once(
     told = measured.records.get(RUN).capacity_ops_per_second
     assert told is not None
     assert float(told) == figure
+
+
+def test_conditions_that_the_rows_break_dispute_the_answer(measured: EverySetting) -> None:
+    measured.records.change(RUN, target=TARGET.model_copy(update={"identifier": None}))
+    files = measured.files(RUN)
+    assert conclude(measured, RUN) == DONE
+    assert files.get(CONCLUSION, Conclusion).conditions == ()
+    verdict = files.get(CONCLUSION, Conclusion).capacity.verdict
+    assert verdict != "INCONSISTENT"
+    broken = CheckedCondition(name="c1", about="no gap", breaches=2)
+    files.put_model(CONDITIONS, CheckedConditions(conditions=(broken,)))
+    assert conclude(measured, RUN) == DONE
+    found = files.get(CONCLUSION, Conclusion)
+    assert found.conditions == (broken,)
+    assert found.capacity.verdict == "INCONSISTENT"
+    assert found.capacity.summary.endswith("the rows break c1 (no gap; 2 times)")
+    assert measured.records.get(RUN).verdict == "INCONSISTENT"
+
+
+def test_conditions_that_nobody_checked_are_not_known(measured: EverySetting) -> None:
+    measured.records.change(RUN, target=TARGET.model_copy(update={"identifier": None}))
+    files = measured.files(RUN)
+    tpcc = {**REQUESTED, "workload": {"name": "tpcc", "records": 1}}
+    files.put(REQUEST, Request.model_validate(tpcc).model_dump_json())
+    assert conclude(measured, RUN) == DONE
+    found = files.get(CONCLUSION, Conclusion).conditions
+    assert [one.name for one in found] == [f"c{number}" for number in range(1, 13)]
+    assert {one.breaches for one in found} == {None}
+    assert {one.unknown for one in found} == {
+        "the run had no time left for it, or its function failed"
+    }
 
 
 def test_nothing_is_awaited_of_a_target_without_metrics(measured: EverySetting) -> None:

@@ -16,7 +16,7 @@ from plimsoll.machine import MachineLoad
 from plimsoll.model.judging.steps import FinishedStep, History, Purpose
 from plimsoll.model.request.experiment import Turn
 from plimsoll.model.request.request import Request
-from plimsoll.model.request.search_request import NextStep
+from plimsoll.model.request.search_request import Done, NextStep
 from plimsoll.model.run.fleet import ServerCounters, StepPlan, UnfinishedWork
 from plimsoll.model.run.results import Preconditioning, Round
 from plimsoll.model.run.run_record import RunState, TargetAddress
@@ -210,6 +210,24 @@ def test_an_answer_stands_where_its_target_answers_no_more(
     assert plan_step.plan_next_step(running, RUN)["next"] == "conclude"
     monkeypatch.setattr(plan_step, "next_run_step", lambda *_: asked("confirm"))
     assert plan_step.plan_next_step(running, RUN)["next"] != "conclude"
+
+
+@pytest.mark.parametrize(
+    ("workload", "off", "next_state"),
+    [("ycsb-a", [], "conclude"), ("tpcc", [], "check"), ("tpcc", ["conditions"], "conclude")],
+)
+def test_what_a_workload_says_of_its_rows_is_checked_once_the_search_is_over(
+    running: EverySetting,
+    monkeypatch: pytest.MonkeyPatch,
+    workload: str,
+    off: list[str],
+    next_state: str,
+) -> None:
+    asked = {"workload": {"name": workload, "records": 1}, "limits": {"audits_off": off}}
+    request = Request.model_validate({**REQUESTED, **asked})
+    running.files(RUN).put(REQUEST, request.model_dump_json())
+    monkeypatch.setattr(plan_step, "next_run_step", lambda *_: Done(why="the answer is known"))
+    assert plan_step.plan_next_step(running, RUN)["next"] == next_state
 
 
 @pytest.mark.parametrize(("purpose", "stands"), [("twice_clients", True), ("confirm", False)])

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 import plimsoll_engine
+from plimsoll.databases.conditions import check_conditions
 from plimsoll.databases.family import family_of
 from plimsoll.databases.prepare import prepare_dataset
-from plimsoll.load_line.conditions import check_conditions
 from plimsoll.model.engine.asked import EngineTarget, LoadSpec
 from plimsoll.model.request.dsn import parse_dsn
 from plimsoll.workflow.client import send_load
-from plimsoll.workload import load_workload
+from plimsoll.workload import Compiled, load_workload
 
 DECKS = 50
 CONNECTIONS = 4
@@ -29,11 +29,17 @@ def require_share(found: int, of: int, share: float) -> None:
     assert abs(found - of * share) <= 5 * error + 0.5, (found, of, share)
 
 
+def find_breaches(target: EngineTarget, compiled: Compiled) -> dict[str, int | None]:
+    """Return how often each broken condition is broken; one that is not known is broken."""
+    found = check_conditions(target, compiled)
+    return {one.name: one.breaches for one in found if one.breaches != 0}
+
+
 @pytest.mark.whole
 def test_the_engine_draws_what_the_standard_says(target: EngineTarget) -> None:
     compiled = load_workload("tpcc").compile(2, {}, target.protocol)
     prepare_dataset(target, compiled, connections=8)
-    assert set(check_conditions(target, compiled).values()) == {0}
+    assert find_breaches(target, compiled) == {}
     report = send_load(
         LoadSpec(
             target=target,
@@ -75,12 +81,11 @@ def test_the_engine_draws_what_the_standard_says(target: EngineTarget) -> None:
         require_share(by_name.executed, totals[name].succeeded, 0.6)
     # what was delivered is not missing: nothing is loaded again
     assert prepare_dataset(target, compiled, connections=8).sent_rows == 0
-    assert set(check_conditions(target, compiled).values()) == {0}
+    assert find_breaches(target, compiled) == {}
     family = family_of(target.protocol)
     with family.open_datasets(target) as datasets:
         datasets._execute("UPDATE warehouse SET w_ytd = w_ytd + 1 WHERE w_id = 1")  # type: ignore[attr-defined]
-    broken = {name for name, breaches in check_conditions(target, compiled).items() if breaches}
-    assert broken == {"c1", "c8"}
+    assert find_breaches(target, compiled) == {"c1": 1, "c8": 1}
 
 
 @pytest.mark.whole
@@ -109,4 +114,4 @@ def test_the_conditions_hold_after_the_server_is_killed_in_mid_run(
     token.cancel()
     load.join()
     again = start(directory=server.directory, port=server.port)
-    assert set(check_conditions(parse_dsn(again.dsn), compiled).values()) == {0}
+    assert find_breaches(parse_dsn(again.dsn), compiled) == {}

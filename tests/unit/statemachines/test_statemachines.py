@@ -66,12 +66,21 @@ def test_every_task_before_teardown_catches_everything_and_goes_there() -> None:
     working = {
         name for name, state in machine["States"].items() if state["Type"] in {"Task", "Map"}
     }
-    assert working - {"Teardown", "EndRun", "PublishTarget", "TellStep"} == BEFORE_TEARDOWN
+    assert (
+        working - {"Teardown", "EndRun", "PublishTarget", "TellStep", "CheckConditions"}
+        == BEFORE_TEARDOWN
+    )
     for name in BEFORE_TEARDOWN:
         (catch,) = machine["States"][name]["Catch"]
         assert catch["ErrorEquals"] == ["States.ALL"], name
         assert catch["Next"] == "Teardown", name
         assert "failure" in catch["Assign"], f"{name} forgets that it failed"
+
+
+def test_conditions_that_cannot_be_checked_keep_no_run_from_its_conclusion() -> None:
+    check = definition("run.asl.json")["States"]["CheckConditions"]
+    assert check["Catch"] == [{"ErrorEquals": ["States.ALL"], "Next": "Conclude"}]
+    assert check["Next"] == "Conclude"
 
 
 def test_a_store_of_metrics_never_fails_a_run() -> None:

@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+from plimsoll.model.engine.asked import Protocol
 from plimsoll.workload import list_builtin_names, parse_workload
 from plimsoll.workload.distributions import KINDS
 
@@ -12,7 +13,7 @@ FORMAT = (DOCS / "workload-files.md").read_text()
 
 
 def test_the_example_is_a_sound_workload() -> None:
-    example, _ = re.findall(r"```yaml\n(.*?)```", FORMAT, re.DOTALL)
+    example, *_ = re.findall(r"```yaml\n(.*?)```", FORMAT, re.DOTALL)
     compiled = parse_workload(example).compile(10, {"width": 30})
     assert [operation.name for operation in compiled.engine.operations] == ["read", "rename"]
 
@@ -36,9 +37,26 @@ tables:
       number: {type: int, value: 1}
       amount: {type: int, value: 1}
 """
-    _, example = re.findall(r"```yaml\n(.*?)```", FORMAT, re.DOTALL)
+    _, example, _ = re.findall(r"```yaml\n(.*?)```", FORMAT, re.DOTALL)
     (order,) = parse_workload(tables + example).compile(10).engine.operations
     assert [step.kind for step in order.steps] == ["send", "if", "repeat"]
+
+
+def test_the_example_with_procedures_is_sound_with_its_table() -> None:
+    table = """
+about: accounts
+tables:
+  account:
+    rows: $records
+    primary_key: [id]
+    columns: {id: {type: int, value: row}, balance: {type: int, value: 9}}
+"""
+    *_, example = re.findall(r"```yaml\n(.*?)```", FORMAT, re.DOTALL)
+    protocols: tuple[Protocol, ...] = ("mysql", "postgres")
+    for protocol in protocols:
+        compiled = parse_workload(table + example).compile(10, {}, protocol)
+        assert compiled.procedures["archive"] is None
+        assert (compiled.procedures["pay"] or "").startswith("CREATE PROCEDURE pay(")
 
 
 def test_every_workload_and_distribution_is_named() -> None:

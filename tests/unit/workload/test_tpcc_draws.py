@@ -7,38 +7,39 @@ from itertools import product
 import pytest
 
 import plimsoll_engine
+from benchmarks.tpcc import compare_with_nurand, count_nurand_ways, draw_clauses, draw_numbers
 from plimsoll.model.engine.values import IntegerValue, LastNameValue, LiteralValue, Nurand, Value
 from plimsoll.workload import load_workload
 from plimsoll.workload.values import Scope, read_value
-
-DRAWS = 200_000
 
 
 def draw(value: Value, n: int) -> list[object]:
     return list(plimsoll_engine.sample(value.model_dump_json(), "[]", 11, n))
 
 
-@pytest.mark.parametrize(("a", "low", "high", "c"), [(255, 0, 999, 86), (1023, 1, 3000, 259)])
-def test_nurand_has_the_distribution_of_clause_2_1_6(a: int, low: int, high: int, c: int) -> None:
+def test_a_hundred_thousand_transactions_are_what_the_standard_says() -> None:
+    """Each share, mean and chi-square within five standard errors of the standard's."""
+    found = {clause: away for clause, *_, away in draw_clauses(100_000)}
+    assert len(found) == 9
+    assert {clause: away for clause, away in found.items() if abs(away) >= 5} == {}
+
+
+@pytest.mark.parametrize(("a", "low", "high", "c"), [(7, 0, 20, 3), (7, 1, 5, 0), (15, 3, 90, 11)])
+def test_the_ways_of_nurand_are_those_of_clause_2_1_6(a: int, low: int, high: int, c: int) -> None:
     n = high - low + 1
     ways = Counter(
         ((one | other) + c) % n + low for one, other in product(range(a + 1), range(low, high + 1))
     )
-    drawn = Counter(draw(IntegerValue(low=low, high=high, distribution=Nurand(a=a, c=c)), DRAWS))
-    assert set(drawn) <= set(ways)
-    # the rarest numbers together, so that each class has enough draws
-    classes: list[tuple[float, int]] = []
-    expected = seen = 0.0
-    for number, times in sorted(ways.items(), key=lambda item: item[1]):
-        expected += DRAWS * times / ((a + 1) * n)
-        seen += drawn[number]
-        if expected >= 20:
-            classes.append((expected, int(seen)))
-            expected = seen = 0.0
-    chi_square = sum((seen - meant) ** 2 / meant for meant, seen in classes)
-    degrees = len(classes) - 1
-    # five standard deviations of the distribution, whose variance is twice its degrees of freedom
-    assert abs(chi_square - degrees) < 5 * (2 * degrees) ** 0.5, (chi_square, degrees)
+    assert (
+        count_nurand_ways(IntegerValue(low=low, high=high, distribution=Nurand(a=a, c=c))) == ways
+    )
+
+
+def test_a_constant_in_place_of_nurand_is_seen() -> None:
+    uniform = IntegerValue(low=0, high=999)
+    skewed = IntegerValue(low=0, high=999, distribution=Nurand(a=255, c=86))
+    chi_square, degrees = compare_with_nurand(skewed, draw_numbers(uniform, 20_000, seed=1))
+    assert chi_square > 10 * degrees
 
 
 def test_last_names_are_made_of_three_syllables() -> None:
