@@ -223,8 +223,9 @@ fn sample<'py>(
         match value {
             Variable::Integer(value) => list.append(value)?,
             Variable::Double(value) => list.append(value)?,
+            Variable::Boolean(value) => list.append(value)?,
             Variable::Text(value) => list.append(String::from_utf8_lossy(&value))?,
-            Variable::Null => list.append(py.None())?,
+            Variable::Null | Variable::Undefined => list.append(py.None())?,
         }
     }
     Ok(list)

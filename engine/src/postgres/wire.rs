@@ -79,7 +79,7 @@ impl Wire for PostgresWire {
         self.make_room();
         self.answer.expect_rows(execution.rows_least);
         if !execution.returns.is_empty() {
-            self.answer.keep(execution.returns);
+            self.answer.keep(execution.returns, execution.row);
         }
         match &self.statements[execution.prepared] {
             Statement::Prepared(template) => {
