@@ -9,7 +9,7 @@ use super::program::{Operation, Prepared, Program, Statement, Step};
 use super::values::{Kind, Scope, Value};
 use crate::error::EngineError;
 use crate::spec::{
-    self, Distribution, FormulaFunction, Function, Literal, ReturnedKind, Scalar, SessionValue,
+    self, Distribution, FormulaFunction, Function, Literal, ReturnedKind, SessionValue,
 };
 
 /// The variables of an operation, by name.
@@ -18,8 +18,8 @@ pub(super) struct Names {
     known: HashMap<String, Named>,
     /// The names that statements' results are kept under: they may be null.
     returned: HashSet<String>,
-    /// The values of a connection's variables that no operation sets.
-    constant: HashMap<String, Scalar>,
+    /// The texts of a connection's variables that no operation sets.
+    constant: HashMap<String, String>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -133,21 +133,23 @@ impl Program {
     }
 
     /// Gives each variable of a connection a place of its own, before those of operations.
-    pub(super) fn session_names(&mut self, workload: &spec::Workload) -> Names {
+    pub(super) fn session_names(
+        &mut self,
+        variables: &[spec::SessionVariable],
+        operations: &[spec::Operation],
+    ) -> Names {
         let mut names = Names::default();
         let mut set = HashSet::new();
-        for operation in &workload.operations {
+        for operation in operations {
             let returned = operation.statements.iter().flat_map(|statement| &statement.returns);
             set.extend(returned.map(|each| each.name.as_str()));
             list_set(&operation.steps, &mut set);
         }
-        for spec::SessionVariable { name, starts } in &workload.variables {
+        for spec::SessionVariable { name, starts } in variables {
             names.returned.insert(name.clone()); // it may be null
             self.name(name, Kind::Text, &mut names);
-            if let (SessionValue::Text { value }, false) = (starts, set.contains(name.as_str()))
-                && let Some(value) = read_text(value.as_bytes())
-            {
-                names.constant.insert(name.clone(), value);
+            if let (SessionValue::Text { value }, false) = (starts, set.contains(name.as_str())) {
+                names.constant.insert(name.clone(), value.clone());
             }
         }
         names
@@ -203,9 +205,9 @@ impl Program {
                     let first = Step::Unless { condition: expression(condition, names)?, to: 0 };
                     self.branch(first, [then, otherwise], operation, depth, names, steps)?;
                 }
-                spec::Step::Test { condition, place, then, otherwise } => {
+                spec::Step::When { condition, place, then, otherwise } => {
                     let condition = formula_at(condition, place, names)?;
-                    let first = Step::Test { condition, to: 0, place: place.as_str().into() };
+                    let first = Step::When { condition, to: 0, place: place.as_str().into() };
                     self.branch(first, [then, otherwise], operation, depth, names, steps)?;
                 }
                 spec::Step::Set { name, of, place } => {
@@ -263,7 +265,7 @@ impl Program {
         if !otherwise.is_empty() {
             steps[jump] = Step::GoTo(end);
         }
-        if let Step::Unless { to, .. } | Step::Test { to, .. } = &mut steps[branch] {
+        if let Step::Unless { to, .. } | Step::When { to, .. } = &mut steps[branch] {
             *to = second;
         }
         Ok(())
@@ -436,7 +438,7 @@ fn check_steps(operation: &spec::Operation) -> Result<(), EngineError> {
     fn rolls_back(steps: &[spec::Step]) -> bool {
         steps.iter().any(|step| match step {
             spec::Step::If { then, otherwise, .. } => rolls_back(then) || rolls_back(otherwise),
-            spec::Step::Test { then, otherwise, .. } => rolls_back(then) || rolls_back(otherwise),
+            spec::Step::When { then, otherwise, .. } => rolls_back(then) || rolls_back(otherwise),
             spec::Step::Repeat { steps, .. } => rolls_back(steps),
             spec::Step::Rollback {} => true,
             _ => false,
@@ -446,7 +448,7 @@ fn check_steps(operation: &spec::Operation) -> Result<(), EngineError> {
     fn sends(steps: &[spec::Step]) -> bool {
         steps.iter().any(|step| match step {
             spec::Step::Send { .. } => true,
-            spec::Step::If { then, otherwise, .. } | spec::Step::Test { then, otherwise, .. } => {
+            spec::Step::If { then, otherwise, .. } | spec::Step::When { then, otherwise, .. } => {
                 sends(then) && sends(otherwise)
             }
             _ => false,
@@ -484,7 +486,7 @@ fn list_set<'a>(steps: &'a [spec::Step], set: &mut HashSet<&'a str>) {
             spec::Step::Set { name, .. } => {
                 set.insert(name);
             }
-            spec::Step::Test { then, otherwise, .. } | spec::Step::If { then, otherwise, .. } => {
+            spec::Step::When { then, otherwise, .. } | spec::Step::If { then, otherwise, .. } => {
                 list_set(then, set);
                 list_set(otherwise, set);
             }
@@ -500,7 +502,7 @@ fn formula_at(
     place: &str,
     names: &Names,
 ) -> Result<Formula, EngineError> {
-    let compiled = formula(declared, names)?;
+    let compiled = formula(declared, names).map_err(|error| error.context(place))?;
     match compiled.certain_mistake() {
         Some(mistake) => Err(EngineError::spec(format!("{place}: {mistake}"))),
         None => Ok(compiled),
@@ -511,7 +513,7 @@ fn formula(declared: &spec::Formula, names: &Names) -> Result<Formula, EngineErr
     Ok(match declared {
         spec::Formula::Constant { value } => Formula::Constant(*value),
         spec::Formula::Variable { name } => match names.constant.get(name) {
-            Some(value) => Formula::Constant(*value),
+            Some(text) => Formula::Constant(read_text(text, name).map_err(EngineError::spec)?),
             None => {
                 let slot = names.find(name)?.slot;
                 Formula::Variable { slot, name: name.as_str().into() }
@@ -611,4 +613,13 @@ pub fn compile_row(
         .collect::<Result<_, _>>()?;
     let scope = program.scope(Share::WHOLE, Share::WHOLE, 0)?;
     Ok((values, scope))
+}
+
+/// Compiles a formula outside any operation, with what its variables hold.
+pub fn compile_formula(
+    declared: &spec::Formula,
+    variables: &[spec::SessionVariable],
+) -> Result<Formula, EngineError> {
+    let names = Program::default().session_names(variables, &[]);
+    formula_at(declared, "formula", &names)
 }

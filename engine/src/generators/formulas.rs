@@ -268,16 +268,21 @@ fn read(variable: &Variable, name: &str) -> Result<Scalar, Mistake> {
         Variable::Boolean(value) => Ok(Scalar::Boolean(*value)),
         Variable::Null => Ok(Scalar::Null(())),
         Variable::Undefined => Err(format!("undefined variable {name:?}").into()),
-        Variable::Text(text) => read_text(text).ok_or_else(|| {
-            let text = String::from_utf8_lossy(text);
-            format!("malformed variable {name:?} value: {text:?}").into()
-        }),
+        Variable::Text(text) => read_text(&String::from_utf8_lossy(text), name),
     }
 }
 
-/// The value that a text looks like. Any beginning of true, false, yes or no will do.
-pub fn read_text(text: &[u8]) -> Option<Scalar> {
-    let text = std::str::from_utf8(text).ok().filter(|text| !text.is_empty())?;
+/// The value that a variable's text looks like.
+pub fn read_text(text: &str, name: &str) -> Result<Scalar, Mistake> {
+    let malformed = || format!("malformed variable {name:?} value: {text:?}").into();
+    look_at(text).ok_or_else(malformed)
+}
+
+/// Any beginning of true, false, yes or no will do.
+fn look_at(text: &str) -> Option<Scalar> {
+    if text.is_empty() {
+        return None;
+    }
     let begins =
         |word: &str| word.get(..text.len()).is_some_and(|start| start.eq_ignore_ascii_case(text));
     let is = |word: &str| text.eq_ignore_ascii_case(word);
@@ -481,4 +486,50 @@ fn permute(number: i64, size: i64, seed: i64) -> i64 {
         place = (place + rng.up_to(size - 1)) % size;
     }
     place as i64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn doubles_are_written_with_fifteen_digits_as_c_does() {
+        let cases = [
+            (0.0, "0"),
+            (1.0, "1"),
+            (-0.5, "-0.5"),
+            (0.1 + 0.2, "0.3"),
+            (1.0 / 3.0, "0.333333333333333"),
+            (100.0, "100"),
+            (1e14, "100000000000000"),
+            (1e15, "1e+15"),
+            (0.0001, "0.0001"),
+            (0.00001, "1e-05"),
+            (8.507_059_173_023_462e37, "8.50705917302346e+37"),
+            (-1.5e-9, "-1.5e-09"),
+            (999_999_999_999_999.9, "1e+15"),
+            (f64::INFINITY, "inf"),
+            (f64::NEG_INFINITY, "-inf"),
+        ];
+        for (value, expected) in cases {
+            let mut out = Vec::new();
+            write_double(value, &mut out);
+            assert_eq!(String::from_utf8(out).expect("ASCII"), expected);
+        }
+    }
+
+    #[test]
+    fn what_is_never_reached_is_no_certain_mistake() {
+        let zero = || Formula::Constant(Scalar::Integer(0));
+        let one = || Formula::Constant(Scalar::Integer(1));
+        let divided = || Formula::call(Function::Divide, vec![one(), zero()]);
+        assert_eq!(divided().certain_mistake().as_deref(), Some("division by zero"));
+        let sum = Formula::call(Function::Add, vec![divided(), one()]);
+        assert_eq!(sum.certain_mistake().as_deref(), Some("division by zero"));
+        let drawn = Formula::call(Function::Random, vec![zero(), one()]);
+        let perhaps = Formula::call(Function::Case, vec![drawn, divided(), one()]);
+        assert_eq!(perhaps.certain_mistake(), None);
+        let empty = Formula::call(Function::Random, vec![one(), zero()]);
+        assert_eq!(empty.certain_mistake().as_deref(), Some("empty range given to random"));
+    }
 }

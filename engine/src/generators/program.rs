@@ -64,7 +64,7 @@ pub enum Step {
         place: Box<str>,
     },
     /// Goes on with the next step if the formula is true, else elsewhere.
-    Test {
+    When {
         condition: Formula,
         to: usize,
         place: Box<str>,
@@ -151,7 +151,7 @@ impl Program {
     pub fn new(workload: &spec::Workload) -> Result<Self, EngineError> {
         let mut program = Program::over(&workload.key_spaces);
         let mut indices: HashMap<Prepared, usize> = HashMap::new();
-        let session = program.session_names(workload);
+        let session = program.session_names(&workload.variables, &workload.operations);
         program.session = workload.variables.iter().map(|each| each.starts.clone()).collect();
         let mut total = 0.0;
         for operation in &workload.operations {

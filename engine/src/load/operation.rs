@@ -402,7 +402,7 @@ impl Running {
                     Ok(value) => tools.drawing.variables[*slot] = value.into(),
                     Err(why) => return self.step_failed(place, &why, sent),
                 },
-                Step::Test { condition, to, place } => match condition.compute(tools.drawing) {
+                Step::When { condition, to, place } => match condition.compute(tools.drawing) {
                     Ok(value) if is_true(value) => {}
                     Ok(_) => at = *to,
                     Err(why) => return self.step_failed(place, &why, sent),

@@ -71,7 +71,7 @@ impl Load {
 fn sends_ahead(steps: &[Step]) -> bool {
     steps.iter().any(|step| match step {
         Step::Send { ahead, .. } => *ahead == Some(true),
-        Step::If { then, otherwise, .. } | Step::Test { then, otherwise, .. } => {
+        Step::If { then, otherwise, .. } | Step::When { then, otherwise, .. } => {
             sends_ahead(then) || sends_ahead(otherwise)
         }
         Step::Repeat { steps, .. } => sends_ahead(steps),

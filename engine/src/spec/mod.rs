@@ -185,7 +185,7 @@ pub enum Step {
     /// Computes a variable of the connection. `place` is the command's file and line.
     Set { name: String, of: Formula, place: String },
     /// Takes some steps or others, by whether a formula is true.
-    Test {
+    When {
         condition: Formula,
         place: String,
         then: Vec<Step>,

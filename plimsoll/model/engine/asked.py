@@ -220,10 +220,10 @@ class SetStep(Model):
     place: str  # the command's file and line
 
 
-class TestStep(Model):
+class WhenStep(Model):
     """Takes some steps or others, by whether a formula is true."""
 
-    kind: Literal["test"] = "test"
+    kind: Literal["when"] = "when"
     condition: Formula
     place: str  # the command's file and line
     then: "tuple[Step, ...]"
@@ -240,7 +240,7 @@ class SleepStep(Model):
 
 
 Step = Annotated[
-    SendStep | AwaitStep | IfStep | RepeatStep | RollbackStep | SetStep | TestStep | SleepStep,
+    SendStep | AwaitStep | IfStep | RepeatStep | RollbackStep | SetStep | WhenStep | SleepStep,
     Field(discriminator="kind"),
 ]
 
@@ -282,7 +282,7 @@ class EngineOperation(Model):
                 case SendStep():
                     sent = self.statements[step.statement]
                     goes_on += sent.rows_least * sent.repeat
-                case IfStep() | TestStep():
+                case IfStep() | WhenStep():
                     sides = [self._count_least_rows(side) for side in (step.then, step.otherwise)]
                     ends += [goes_on + end for _, end in sides if end is not None]
                     goes_on += min(on for on, _ in sides)

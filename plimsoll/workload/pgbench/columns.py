@@ -87,8 +87,7 @@ def _name_item(item: Sequence[Piece], number: int) -> str:
 
 def _name_value(item: Sequence[Piece]) -> str | None:
     """Return the name of a column, a function, or a cast of either; None of anything else."""
-    if len(item) > 2 and item[-2].text == "::" and item[-1].kind == "word":
-        return _name_value(item[:-2])
+    item = _strip_cast(item)
     at = 0
     while at + 2 < len(item) and _fold(item[at]) is not None and item[at + 1].is_mark("."):
         at += 2
@@ -100,8 +99,15 @@ def _name_value(item: Sequence[Piece]) -> str | None:
 
 def _is_value(item: Sequence[Piece]) -> bool:
     """Whether an alias without AS may follow."""
+    item = _strip_cast(item)
     constant = len(item) == 1 and item[0].kind in {"text", "number", "variable"}
     return constant or _is_in_parentheses(item) or _name_value(item) is not None
+
+
+def _strip_cast(item: Sequence[Piece]) -> Sequence[Piece]:
+    while len(item) > 2 and item[-2].text == "::" and item[-1].kind == "word":
+        item = item[:-2]
+    return item
 
 
 def _is_in_parentheses(item: Sequence[Piece]) -> bool:

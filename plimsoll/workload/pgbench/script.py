@@ -22,7 +22,7 @@ from plimsoll.model.engine.asked import (
     SetStep,
     SleepStep,
     Step,
-    TestStep,
+    WhenStep,
 )
 from plimsoll.model.engine.scripts import Formula, find_variables
 from plimsoll.model.engine.values import VariableValue
@@ -189,7 +189,7 @@ class _Reader:
             self._require_nothing(self._take_part(begun))
         else:
             self._require_nothing(part)
-        return TestStep(
+        return WhenStep(
             condition=condition, place=place, then=tuple(then), otherwise=tuple(otherwise)
         )
 
@@ -341,7 +341,7 @@ def _sends(steps: Sequence[Step]) -> bool:
     """Whether a statement is sent, whatever the conditions say."""
     return any(
         isinstance(step, SendStep)
-        or (isinstance(step, TestStep) and _sends(step.then) and _sends(step.otherwise))
+        or (isinstance(step, WhenStep) and _sends(step.then) and _sends(step.otherwise))
         for step in steps
     )
 
