@@ -316,11 +316,11 @@ impl From<Scalar> for Variable {
     }
 }
 
-/// Appends a double as C's `%.15g` has it.
+/// Appends a double as PostgreSQL's own `%.15g` has it.
 pub fn write_double(value: f64, out: &mut Vec<u8>) {
     const DIGITS: i32 = 15;
     if !value.is_finite() {
-        return out.extend_from_slice(format!("{value}").to_lowercase().as_bytes());
+        return out.extend_from_slice(format!("{value}").replace("inf", "Infinity").as_bytes());
     }
     let scientific = format!("{value:.*e}", DIGITS as usize - 1);
     let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
@@ -493,7 +493,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn doubles_are_written_with_fifteen_digits_as_c_does() {
+    fn doubles_are_written_with_fifteen_digits_as_pgbench_does() {
         let cases = [
             (0.0, "0"),
             (1.0, "1"),
@@ -508,8 +508,8 @@ mod tests {
             (8.507_059_173_023_462e37, "8.50705917302346e+37"),
             (-1.5e-9, "-1.5e-09"),
             (999_999_999_999_999.9, "1e+15"),
-            (f64::INFINITY, "inf"),
-            (f64::NEG_INFINITY, "-inf"),
+            (f64::INFINITY, "Infinity"),
+            (f64::NEG_INFINITY, "-Infinity"),
         ];
         for (value, expected) in cases {
             let mut out = Vec::new();

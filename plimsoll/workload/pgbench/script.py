@@ -288,7 +288,7 @@ class _Reader:
         tokens = tuple(
             Token(piece.kind, piece.text, 0, 0)
             for piece in pieces
-            if piece.kind not in {"comment", "variable"}
+            if piece.kind != "comment" and piece.kind != "variable"  # noqa: PLR1714 - mypy narrows
         )
         least = derive_least_rows(tokens, named=None, rows_per_statement=1) if tokens else 0
         self.statements.append(EngineStatement(sql=(text,), binds=tuple(binds), rows_least=least))
