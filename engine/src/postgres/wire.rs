@@ -49,7 +49,10 @@ impl Wire for PostgresWire {
         self.close();
         self.link.open(session.link);
         self.statements = session.known.statements;
-        self.prepares = matches!(self.statements.first(), Some(Statement::Prepared(_)));
+        self.prepares = matches!(
+            self.statements.first(),
+            Some(Statement::Prepared(_) | Statement::Parsed { .. })
+        );
     }
 
     fn link(&self) -> &BufferedLink {
@@ -83,6 +86,10 @@ impl Wire for PostgresWire {
         }
         match &self.statements[execution.prepared] {
             Statement::Prepared(template) => {
+                template.execute(execution.binds, drawing, scope, &mut self.link.out);
+            }
+            Statement::Parsed { text, template } => {
+                request::parse(b"", text.as_bytes(), &mut self.link.out);
                 template.execute(execution.binds, drawing, scope, &mut self.link.out);
             }
             Statement::Simple(text) => {

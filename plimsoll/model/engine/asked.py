@@ -255,7 +255,7 @@ class EngineOperation(Model):
     weight: Annotated[float, Field(ge=0)]
     let: tuple[Let, ...] = ()
     transaction: bool = False  # BEGIN before, COMMIT after; both count in the latency
-    own_transactions: bool = False  # its statements begin and end transactions themselves
+    own_transactions: bool = False  # whether its statements begin and end transactions
     statements: tuple[EngineStatement, ...]
     steps: tuple[Step, ...] = ()
     # How often it is tried if it meets deadlocks or serialization failures

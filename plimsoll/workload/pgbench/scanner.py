@@ -42,7 +42,7 @@ class Piece:
     Attributes:
         kind: `text` in quotes of any kind, a quoted `name`, a `variable`, a `number`, a `word`, a
             `comment` or a `mark`.
-        text: As written; of a variable its name alone.
+        text: The text as written; the name alone if the kind is `variable`.
         start: The position in the script of its first character.
         gap: What stands before it: nothing, a space or a newline (which joins quoted texts).
     """
@@ -80,8 +80,8 @@ class Meta:
     """A backslash command.
 
     Attributes:
-        line: Its line.
-        name: Its name in small letters.
+        line: The line on which it begins.
+        name: The command's name in small letters.
         rest: What stands after the name.
     """
 
