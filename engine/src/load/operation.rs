@@ -407,6 +407,10 @@ impl Running {
                     Ok(_) => at = *to,
                     Err(why) => return self.step_failed(place, &why, sent),
                 },
+                Step::Sleep { .. } if sent => {
+                    self.place = Place::Between { next: at - 1 };
+                    return Went::Sent;
+                }
                 Step::Sleep { us, times, place } => {
                     let Some(times) = whole_times(*times, &tools.drawing.variables) else {
                         return self.step_failed(place, "the variable is no whole number", sent);

@@ -63,11 +63,12 @@ class ScriptWorkload(Workload):
             protocol: The wire protocol of the database family.
 
         Raises:
-            WorkloadError: The database is no PostgreSQL, or a variable has no value.
+            WorkloadError: The database is no PostgreSQL, a variable has no value, or no script uses
+                one that is given.
         """
         del records
         self.require_protocol(protocol)
-        given = {name: str(value) for name, value in (parameters or {}).items()}
+        given = {name: str(self.setting(name, value)) for name, value in (parameters or {}).items()}
         for name, place in self.uses.items():
             if name not in given and name not in self.assigned and name not in _OWN:
                 raise WorkloadError(_complain_of_undefined(name, place))
