@@ -96,3 +96,12 @@ def histogram_counts(histogram: str, bounds_us: list[int]) -> list[int]:
 
 def sample(value_json: str, key_spaces_json: str, seed: int, n: int) -> list[int | float | str]:
     """Draws a `Value` n times, as a load binds it; each new row counts as inserted at once."""
+
+def compute(
+    formula_json: str, variables_json: str, seed: int, n: int
+) -> list[bool | int | float | None]:
+    """Computes a `Formula` n times, with `SessionVariable`s that hold texts.
+
+    Raises:
+        EngineError: It has no value, such as 1/0; says why.
+    """

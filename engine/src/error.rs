@@ -8,7 +8,7 @@ use std::fmt;
 /// It has a code for programs and one line for people. `code` is the server's error number as
 /// text ("1045"), its error's name ("unavailable"), or one of the engine's words: "spec", "connect",
 /// "connect_timeout", "connection_lost", "dns", "tls", "tls_required", "auth", "protocol",
-/// "timeout", "cancelled", "histogram", "client", "system", "internal".
+/// "timeout", "cancelled", "histogram", "client", "script", "system", "internal".
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EngineError {
     pub code: String,

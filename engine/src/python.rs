@@ -10,7 +10,7 @@ use pyo3::types::{PyList, PyModule};
 use crate::error::EngineError as Failure;
 use crate::family;
 use crate::fold;
-use crate::generators::compile::compile_row;
+use crate::generators::compile::{compile_formula, compile_row};
 use crate::generators::rng::Rng;
 use crate::generators::values::{Drawing, Variable};
 use crate::histogram;
@@ -223,8 +223,38 @@ fn sample<'py>(
         match value {
             Variable::Integer(value) => list.append(value)?,
             Variable::Double(value) => list.append(value)?,
+            Variable::Boolean(value) => list.append(value)?,
             Variable::Text(value) => list.append(String::from_utf8_lossy(&value))?,
-            Variable::Null => list.append(py.None())?,
+            Variable::Null | Variable::Undefined => list.append(py.None())?,
+        }
+    }
+    Ok(list)
+}
+
+/// What a formula computes, again and again, with variables that hold texts.
+#[pyfunction]
+fn compute<'py>(
+    py: Python<'py>,
+    formula_json: &str,
+    variables_json: &str,
+    seed: u64,
+    n: usize,
+) -> PyResult<Bound<'py, PyList>> {
+    let prepare = || {
+        let formula: spec::Formula = spec::parse(formula_json)?;
+        let variables: Vec<spec::SessionVariable> = spec::parse(variables_json)?;
+        compile_formula(&formula, &variables)
+    };
+    let formula = prepare().map_err(|failure| raise(py, &failure))?;
+    let mut drawing = Drawing::new(Rng::for_stream(seed, &[]));
+    let list = PyList::empty(py);
+    for _ in 0..n {
+        match formula.compute(&mut drawing) {
+            Ok(spec::Scalar::Boolean(value)) => list.append(value)?,
+            Ok(spec::Scalar::Integer(value)) => list.append(value)?,
+            Ok(spec::Scalar::Double(value)) => list.append(value)?,
+            Ok(spec::Scalar::Null(())) => list.append(py.None())?,
+            Err(mistake) => return Err(raise(py, &Failure::spec(mistake))),
         }
     }
     Ok(list)
@@ -255,5 +285,6 @@ fn plimsoll_engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(merge_histograms, module)?)?;
     module.add_function(wrap_pyfunction!(histogram_counts, module)?)?;
     module.add_function(wrap_pyfunction!(histogram_summary, module)?)?;
-    module.add_function(wrap_pyfunction!(sample, module)?)
+    module.add_function(wrap_pyfunction!(sample, module)?)?;
+    module.add_function(wrap_pyfunction!(compute, module)?)
 }

@@ -260,3 +260,78 @@ fn what_cannot_be_sent_is_refused_with_the_statement_and_the_type_named() {
         );
     }
 }
+
+/// A workload of one script: its statements, and what is done with them.
+fn script(statements: &[&str], steps: &Value) -> Value {
+    let statements: Vec<Value> = statements.iter().map(|sql| json!({"sql": [sql]})).collect();
+    json!({
+        "key_spaces": [],
+        "operations": [{"name": "script", "weight": 1, "own_transactions": true,
+                        "statements": statements, "steps": steps}],
+        "variables": [{"name": "zero", "starts": {"kind": "text", "value": "0"}},
+                      {"name": "x", "starts": {"kind": "undefined"}}],
+    })
+}
+
+#[test]
+fn a_pipeline_is_sent_before_anything_of_it_is_answered() {
+    for (ahead, sent) in [(true, 2), (false, 1)] {
+        let server = Server::start(|_| Action::Error("XX000"));
+        let steps = json!([{"kind": "send", "statement": 0, "ahead": ahead},
+                           {"kind": "send", "statement": 1, "ahead": ahead},
+                           {"kind": "await"}]);
+        let changes = json!({"connections": 1, "operations_limit": 10,
+                             "workload": script(&["SELECT 1", "SELECT 2"], &steps)});
+        let report = run(postgres(server.port), &changes).expect("it starts");
+        assert_eq!(report.operations["script"].errors["XX000"], 10);
+        assert_eq!(report.statements_sent, 10 * sent);
+        assert_eq!(server.texts(), ["SELECT 1"; 10], "what follows an error is skipped");
+    }
+}
+
+#[test]
+fn a_pipeline_needs_prepared_statements() {
+    let server = Server::start(|_| Action::Rows);
+    let steps = json!([{"kind": "send", "statement": 0, "ahead": true}, {"kind": "await"}]);
+    let changes = json!({"target": target(server.port, "statement_mode", json!("simple")),
+                         "workload": script(&["SELECT 1"], &steps)});
+    let error = run(postgres(server.port), &changes).expect_err("it is refused");
+    assert!(error.message.contains("need prepared statements"), "{error}");
+}
+
+#[test]
+fn a_mistake_in_a_script_ends_it_after_a_rollback() {
+    let unset = json!({"kind": "variable", "name": "x"});
+    let steps = |first: Value| {
+        json!([first, {"kind": "send", "statement": 0},
+               {"kind": "set", "name": "x", "of": unset, "place": "a.sql:2"},
+               {"kind": "send", "statement": 1}])
+    };
+    let server = Server::start(|_| Action::Rows);
+    let pause = json!({"kind": "sleep", "us": 10, "place": "a.sql:1"});
+    let changes = json!({"connections": 1, "operations_limit": 3,
+                         "workload": script(&["BEGIN", "COMMIT"], &steps(pause))});
+    let report = run(postgres(server.port), &changes).expect("it starts");
+    assert_eq!(report.operations["script"].errors["script"], 3);
+    assert_eq!(report.error_examples["script"], "a.sql:2: undefined variable \"x\"");
+    assert_eq!(server.texts(), ["BEGIN", "ROLLBACK"].repeat(3));
+    // one that is certain is refused before anything is sent
+    let zero = json!({"kind": "variable", "name": "zero"});
+    let one = json!({"kind": "constant", "value": 1});
+    let divided = json!({"kind": "call", "function": "divide", "of": [one, zero]});
+    let wrong = json!({"kind": "set", "name": "x", "of": divided, "place": "a.sql:1"});
+    let changes = json!({"workload": script(&["BEGIN", "COMMIT"], &steps(wrong))});
+    let error = run(postgres(server.port), &changes).expect_err("it is refused");
+    assert_eq!(error.message, "operation script: a.sql:1: division by zero");
+}
+
+#[test]
+fn a_script_that_ends_within_its_transaction_has_failed() {
+    let server = Server::start(|_| Action::Rows);
+    let steps = json!([{"kind": "send", "statement": 0}]);
+    let changes = json!({"connections": 1, "operations_limit": 2,
+                         "workload": script(&["BEGIN"], &steps)});
+    let report = run(postgres(server.port), &changes).expect("it starts");
+    assert_eq!(report.operations["script"].errors["script"], 2);
+    assert_eq!(server.texts(), ["BEGIN", "ROLLBACK"].repeat(2));
+}

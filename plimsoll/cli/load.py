@@ -62,8 +62,8 @@ def print_report(report: LoadReport, compiled: Compiled, server: str, *, seed: i
         else f"open loop, {words.load(report.rate_ops_per_second, 'rate_ops_per_second')}"
     )
     connections = words.plural(report.connections, "connection")
-    records = words.plural(compiled.records, "record")
-    click.echo(f"{compiled.name} on {server}, {records}; {loop}, {connections}")
+    records = f", {words.plural(compiled.records, 'record')}" if compiled.tables else ""
+    click.echo(f"{compiled.name} on {server}{records}; {loop}, {connections}")
     window = words.duration(report.window_s)
     click.echo(f"window {window}, ended by {report.ended}; seed {seed}")
     click.echo()

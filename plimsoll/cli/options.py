@@ -75,16 +75,28 @@ class _WorkloadName(click.types.StringParamType):
         )
 
 
+def _join_scripts(ctx: click.Context, param: click.Parameter, names: tuple[str, ...]) -> str:
+    """Return the workload's name: of several scripts, all of them with commas between."""
+    from plimsoll.workload.pgbench.workload import SUFFIX, names_scripts
+
+    joined = ",".join(names)
+    if len(names) > 1 and not names_scripts(joined):
+        problem = f"only pgbench scripts can be several: files whose names end in {SUFFIX}"
+        raise click.BadParameter(problem, ctx=ctx, param=param)
+    return joined
+
+
 def workload_options(command: Command) -> Command:
     """Add `--workload`, `--tables` and `--set`."""
     for option in (
         click.option(
             "--set",
+            "-D",
             "settings",
             multiple=True,
             metavar="NAME=VALUE",
-            help="Set a parameter of the workload; `plimsoll workload show NAME` lists them."
-            " Repeatable.",
+            help="Set a parameter of the workload; `plimsoll workload show NAME` lists them. Or a"
+            " variable of a pgbench script, such as scale=10. Repeatable.",
         ),
         click.option("--tables", type=int, metavar="N", help="Same as --set tables=N (sysbench)."),
         click.option(
@@ -92,8 +104,12 @@ def workload_options(command: Command) -> Command:
             "workload_name",
             type=_WorkloadName(),
             required=True,
-            metavar="NAME|FILE.yaml",
-            help="Name of a built-in workload (`plimsoll workload list` lists them), or a file.",
+            multiple=True,
+            callback=_join_scripts,
+            metavar="NAME|FILE.yaml|FILE.sql[@WEIGHT]",
+            help="Name of a built-in workload (`plimsoll workload list` lists them), or a file. A"
+            " file that ends in .sql is a pgbench script; several are chosen by weight. Repeatable"
+            " for scripts.",
         ),
     ):
         command = option(command)
@@ -117,8 +133,8 @@ def parse_settings(
             raise UsageError(f"--set: must be NAME=VALUE, not {name!r}")
         if name in values:
             raise UsageError(f"--set: {name} is given twice")
-        if name not in workload.parameters:
-            known = ", ".join(workload.parameters) or "none"
+        if name not in workload.setting_names:
+            known = ", ".join(workload.setting_names) or "none"
             raise UsageError(f"--set: {workload.name} has no parameter {name!r} (it has: {known})")
         values[name] = workload.check_setting(name, value)
     return values

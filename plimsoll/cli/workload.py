@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from plimsoll.model.run.statements_seen import StatementsSeen
     from plimsoll.workload.derive.derived import Derived, Transactions
     from plimsoll.workload.logs.reading import LogSeen
+    from plimsoll.workload.pgbench.workload import ScriptWorkload
 
 
 # Output of `plimsoll workload derive`.
@@ -545,8 +546,12 @@ def check(
 def show(name: str, *, as_json: bool) -> None:
     """Show a workload: its text, parameters, tables and statements."""
     from plimsoll.workload import load_workload
+    from plimsoll.workload.pgbench.workload import ScriptWorkload
 
     workload = load_workload(name)
+    if isinstance(workload, ScriptWorkload):
+        _show_scripts(workload, as_json=as_json)
+        return
     compiled = workload.compile(None if workload.default_records else 1000)
     if as_json:
         resolved = {
@@ -568,6 +573,18 @@ def show(name: str, *, as_json: bool) -> None:
         click.echo(f"# {table.name}: {words.plural(table.rows, 'row')}")
         for sql in (table.create_sql, *table.index_sql.values()):
             click.echo("\n".join(f"#   {line}" for line in sql.splitlines()))
+
+
+def _show_scripts(workload: ScriptWorkload, *, as_json: bool) -> None:
+    """Show pgbench's scripts, which have no tables, and the variables that they use."""
+    if as_json:
+        operations = [script.operation.model_dump(mode="json") for script in workload.scripts]
+        click.echo(json.dumps({**workload.summary(), "operations": operations}, indent=2))
+        return
+    click.echo(workload.text.rstrip())
+    given = [name for name in workload.setting_names if name not in workload.assigned]
+    if given:
+        click.echo(f"\n-- variables that it does not set (-D NAME=VALUE): {', '.join(given)}")
 
 
 # `plimsoll workloads`, as both were called before.

@@ -7,8 +7,9 @@ from functools import partial
 from typing import Any
 
 import plimsoll_engine
+from plimsoll.complaints import Complaint
 from plimsoll.databases.family import family_of
-from plimsoll.errors import PlimsollError
+from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.model.engine.asked import DatasetSpec, EngineTarget, LoadOrder
 from plimsoll.workload.compiled import Compiled
 
@@ -54,7 +55,14 @@ def prepare_dataset(
 
     Raises:
         PlimsollError: The database refuses, rows are missing at the end, or the call was cancelled.
+        UsageError: The workload brings no tables.
     """
+    if not compiled.tables:
+        problem = (
+            f"{compiled.name} brings no tables to make: `pgbench -i` makes those of pgbench, and so"
+            " does `plimsoll prepare --workload tpcb-like`"
+        )
+        raise UsageError(Complaint(("workload",), problem))
     family = family_of(target.protocol)
     with family.open_datasets(target) as datasets:
         datasets.version()  # refuses a server on which no load would run

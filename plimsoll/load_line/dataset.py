@@ -19,9 +19,13 @@ from plimsoll.model.databases import protocol_facts
 from plimsoll.model.engine.asked import EngineTarget
 from plimsoll.model.judging.capacity import Rules
 from plimsoll.workload import Compiled, Workload
+from plimsoll.workload.pgbench.workload import COUNT_SCALE, SCALE, ScriptWorkload
 
 SETTLE_MAX_S = 30.0  # longest wait for the server to finish work that loading left behind
 _READS = ("SELECT", "(SELECT", "WITH")
+_WRITES = {"UPDATE", "SHARE", "INSERT", "DELETE", "MERGE"}
+# What only says where a script's transactions begin and end
+_FRAMES = ("BEGIN", "START TRANSACTION", "COMMIT", "END", "ROLLBACK", "ABORT")
 
 
 @dataclass(frozen=True)
@@ -60,6 +64,8 @@ def look(
         PlimsollError: The database is unreachable or refuses.
         UsageError: The workload cannot be resolved.
     """
+    if isinstance(workload, ScriptWorkload):
+        return _look_for_scripts(target, workload, given)
     with family_of(target.protocol).open_datasets(target) as datasets:
         server = datasets.version()
         has_place = datasets.has_place()
@@ -83,6 +89,26 @@ def look(
     return Found(server, compiled, dict(given), None, has_place)
 
 
+def _look_for_scripts(
+    target: EngineTarget, workload: ScriptWorkload, given: Mapping[str, Scalar]
+) -> Found:
+    """Compile scripts, which bring no rows; count `:scale` where it is used and not given."""
+    workload.require_protocol(target.protocol)
+    from plimsoll.databases.postgres.datasets import open_datasets  # noqa: PLC0415 - a driver
+
+    values = dict(given)
+    with open_datasets(target) as datasets:
+        server = datasets.version()
+        if workload.lacks_scale(values):
+            try:
+                values[SCALE] = datasets.read_number(COUNT_SCALE)
+            except PlimsollError as error:
+                problem = f"uses :{SCALE}, which {COUNT_SCALE!r} would tell ({error})"
+                remedies = (("parameters", f"gives it: -D {SCALE}=1"),)
+                raise OptionError(Complaint(("workload",), problem, remedies=remedies)) from None
+    return Found(server, workload.compile(None, values, target.protocol), values, None)
+
+
 def is_complete(found: Found) -> bool:
     """Whether Plimsoll made the dataset completely, with the wanted parameters."""
     return dataset_notes.is_complete(found.compiled, found.note)
@@ -90,7 +116,8 @@ def is_complete(found: Found) -> bool:
 
 def is_ready_to_search(found: Found, *, records: int | None, prepare: bool) -> bool:
     """Whether a search can begin without making rows."""
-    return is_complete(found) or (found.note is None and records is not None and not prepare)
+    own = found.note is None and (records is not None or not found.compiled.tables)
+    return is_complete(found) or (own and not prepare)
 
 
 def require_place(target: EngineTarget, found: Found) -> None:
@@ -234,7 +261,7 @@ def require_harmless(found: Found, *, allow_writes: bool) -> None:
 def _is_plain_read(sql: str) -> bool:
     """Whether a statement reads and locks nothing (FOR UPDATE, FOR SHARE, LOCK IN SHARE MODE)."""
     found = set(re.findall(r"\w+", sql.upper()))
-    return sql.upper().startswith(_READS) and not found & {"UPDATE", "SHARE"}
+    return sql.upper().startswith((*_READS, *_FRAMES)) and not found & _WRITES
 
 
 def insert_rows(

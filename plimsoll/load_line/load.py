@@ -100,7 +100,7 @@ def _prepare_load(
     """
     found = look(target, workload, records, given)
     require_place(target, found)
-    if found.note is None and records is None:
+    if found.note is None and records is None and found.compiled.tables:
         kind = protocol_facts(target.protocol).database_word
         raise PlimsollError(
             f"there is no dataset {workload.dataset!r} in the {kind} {target.database}:"

@@ -25,6 +25,7 @@ from plimsoll.model.request.request import Request
 from plimsoll.model.validation import validate
 from plimsoll.workload.compiled import Compiled, Table
 from plimsoll.workload.library import load_builtin_workload, parse_workload
+from plimsoll.workload.pgbench.workload import NO_REQUEST, ScriptWorkload
 from plimsoll.workload.workload import Workload
 
 # the fields of a request that a phase has too
@@ -162,6 +163,8 @@ def _compile_choice(
     key = choice.model_dump_json(), protocol
     if key not in known:
         workload = read_workload_choice(choice)
+        if isinstance(workload, ScriptWorkload):
+            raise UsageError(Complaint(("workload",), NO_REQUEST))
         try:
             known[key] = (
                 workload.compile(choice.records, choice.parameters, protocol)

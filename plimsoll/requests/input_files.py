@@ -5,11 +5,12 @@ from pathlib import Path
 
 import yaml
 
-from plimsoll.complaints import Complaint
+from plimsoll.complaints import Complaint, Place
 from plimsoll.documents import MAX_CHARACTERS, Document, read_document, read_text
 from plimsoll.errors import UsageError
 from plimsoll.files import resolve_links
 from plimsoll.workload import parse_workload
+from plimsoll.workload.pgbench.workload import NO_REQUEST, SUFFIX
 
 _TEXT = "tag:yaml.org,2002:str"
 _Pair = tuple[yaml.Node, yaml.Node]
@@ -96,6 +97,8 @@ def _make_definition(value: yaml.Node, path: Path, text: str) -> _Pair:
     Raises:
         UsageError: It is no workload; the error names its own lines.
     """
+    if path.suffix == SUFFIX:
+        raise UsageError(Complaint((), NO_REQUEST, place=Place(str(path))))
     parse_workload(text, source=str(path))
     root = read_document(text, str(path)).root
     assert isinstance(root, yaml.MappingNode)  # noqa: S101 - a workload is one

@@ -9,6 +9,13 @@ from plimsoll.complaints import FieldPath, complain_of_unknown
 from plimsoll.documents import Document, make_document, read_document, read_text
 from plimsoll.errors import UsageError, WorkloadError
 from plimsoll.packaged import find_packaged_folder
+from plimsoll.workload.pgbench.workload import (
+    FIELD,
+    SUFFIX,
+    load_scripts,
+    names_scripts,
+    read_definition,
+)
 from plimsoll.workload.workload import Workload, read_workload
 
 _SUFFIX = ".yaml"
@@ -22,15 +29,20 @@ def list_builtin_names() -> list[str]:
 def load_workload(name: str) -> Workload:
     """Read and check a workload, by its built-in name or from a file.
 
-    A name with a `/`, or one that ends in .yaml or .yml, is a file.
+    A name with a `/`, or one that ends in .yaml or .yml, is a file. One that ends in .sql is a
+    pgbench script; several have commas between them, and may have weights: `a.sql@2,b.sql@1`.
 
     Raises:
         WorkloadError: Something in it is not valid.
         UsageError: There is no workload of that name.
     """
+    if names_scripts(name):
+        return load_scripts(name)
     if "/" in name or name.endswith((".yaml", ".yml")):
         return parse_workload(read_text(Path(name)), source=name)
-    return load_builtin_workload(name, hint="a file's name ends in .yaml")
+    return load_builtin_workload(
+        name, hint=f"a file's name ends in .yaml, a pgbench script's in {SUFFIX}"
+    )
 
 
 def load_builtin_workload(name: str, path: FieldPath = (), *, hint: str = "") -> Workload:
@@ -69,6 +81,8 @@ def parse_workload(document: str | Mapping[str, Any], *, source: str = "workload
     """
     name = Path(source).name.removesuffix(_SUFFIX)
     try:
+        if not isinstance(document, str) and FIELD in document:
+            return read_definition(document)
         if isinstance(document, str):
             root, text = read_document(document, source), document
         else:

@@ -195,6 +195,11 @@ class Workload:
         """The names of its operations, in their order."""
         return list(self.document.value["operations"])
 
+    @property
+    def setting_names(self) -> list[str]:
+        """The names of what a user may set."""
+        return list(self.parameters)
+
     def summary(self) -> dict[str, object]:
         """Describe it and its parameters, as plain values."""
         return {

@@ -48,7 +48,7 @@ def files(page: Path) -> dict[str, str]:
 # guides whose commands tests/local/test_guides.py runs
 HERE = {
     "buying-iops", "capacity", "ci", "derive", "experiments", "finding", "first-load-line", "gate",
-    "observing", "production-to-purchase", "reading-a-report", "sizing", "versus",
+    "observing", "production-to-purchase", "reading-a-report", "scripts", "sizing", "versus",
 }  # fmt: skip
 QUICK = {"capacity", "reading-a-report"}  # the others are for `make test-all`
 # guides whose commands tests/local/service/test_guides.py runs
@@ -76,6 +76,7 @@ SHORTER: dict[str, dict[str, str]] = {
 }
 MORE = {
     "find": BRIEF.split(),
+    "load": ["--warmup", "0", "--duration", "1"],
     "versus": ["--pairs-max", "6"],
     "gate": ["--operations", "100", "--pairs", "3"],
 }
@@ -118,7 +119,7 @@ class Scene:
         """Return a page's command as a test runs it: soon over, and on the test's own servers."""
         verb = line[2] if line[1] in {"workload", "schedule"} else line[1]
         shorter = SHORTER.get(verb, {})
-        if verb == "find" and ONE_RECORD & set(line):
+        if verb in {"find", "prepare"} and ONE_RECORD & set(line):
             shorter = {**shorter, "--records": "1"}
         words = list(line[1:])
         for i, word in enumerate(words):

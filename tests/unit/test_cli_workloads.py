@@ -44,6 +44,18 @@ def test_a_file_is_shown_too(tmp_path: Path) -> None:
     assert "SELECT 1" in CliRunner().invoke(command, ["show", str(path)]).output
 
 
+def test_a_pgbench_script_is_shown_with_the_variables_that_it_needs(tmp_path: Path) -> None:
+    path = tmp_path / "mine.sql"
+    path.write_text("\\set a random(1, :scale)\nSELECT :a;\n")
+    shown = CliRunner().invoke(command, ["show", str(path)]).output
+    assert shown == (
+        "\\set a random(1, :scale)\nSELECT :a;\n\n"
+        "-- variables that it does not set (-D NAME=VALUE): scale\n"
+    )
+    resolved = json.loads(CliRunner().invoke(command, ["show", str(path), "--json"]).output)
+    assert [operation["name"] for operation in resolved["operations"]] == ["mine"]
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [

@@ -4,17 +4,22 @@ use std::collections::{HashMap, HashSet};
 
 use super::chooser::Share;
 use super::expressions::Expression;
+use super::formulas::{Formula, MOST_VALUES, read_text};
 use super::program::{Operation, Prepared, Program, Statement, Step};
 use super::values::{Kind, Scope, Value};
 use crate::error::EngineError;
-use crate::spec::{self, Distribution, Function, Literal, ReturnedKind};
+use crate::spec::{
+    self, Distribution, FormulaFunction, Function, Literal, ReturnedKind, SessionValue,
+};
 
 /// The variables of an operation, by name.
-#[derive(Debug, Default)]
-struct Names {
+#[derive(Debug, Clone, Default)]
+pub(super) struct Names {
     known: HashMap<String, Named>,
     /// The names that statements' results are kept under: they may be null.
     returned: HashSet<String>,
+    /// The texts of a connection's variables that no operation sets.
+    constant: HashMap<String, String>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -32,17 +37,17 @@ impl Names {
     }
 }
 
-/// Loops within each other at most, and turns of one at most: an operation ends.
-const DEEPEST: usize = 8;
+/// Blocks within each other at most: a script's `\elif` is one within the other side of its `\if`.
+const DEEPEST: usize = 100;
 const MOST_STEPS: usize = 10_000;
 
 impl Program {
     pub(super) fn operation(
         &mut self,
         operation: &spec::Operation,
+        mut names: Names,
         indices: &mut HashMap<Prepared, usize>,
     ) -> Result<Operation, EngineError> {
-        let mut names = Names::default();
         let returned = operation.statements.iter().flat_map(|statement| &statement.returns);
         names.returned.extend(returned.clone().map(|each| each.name.clone()));
         let mut lets = Vec::new();
@@ -95,17 +100,26 @@ impl Program {
                     })
                 })
                 .collect();
-            let (repeat, rows_least) = (statement.repeat, statement.rows_least);
+            let (repeat, rows_least, row) = (statement.repeat, statement.rows_least, statement.row);
             let returns = statement
                 .returns
                 .iter()
                 .map(|each| (names.known[&each.name].slot, each.kind))
                 .collect();
-            statements.push(Statement { alternatives, choose, binds, repeat, rows_least, returns });
+            statements.push(Statement {
+                alternatives,
+                choose,
+                binds,
+                repeat,
+                rows_least,
+                returns,
+                row,
+            });
         }
         Ok(Operation {
             name: operation.name.clone(),
             transaction: operation.transaction,
+            own_transactions: operation.own_transactions,
             records: operation.records,
             consistency: operation.consistency,
             lets,
@@ -116,6 +130,29 @@ impl Program {
             think_s: operation.think_s,
             variables: self.variables,
         })
+    }
+
+    /// Gives each variable of a connection a place of its own, before those of operations.
+    pub(super) fn session_names(
+        &mut self,
+        variables: &[spec::SessionVariable],
+        operations: &[spec::Operation],
+    ) -> Names {
+        let mut names = Names::default();
+        let mut set = HashSet::new();
+        for operation in operations {
+            let returned = operation.statements.iter().flat_map(|statement| &statement.returns);
+            set.extend(returned.map(|each| each.name.as_str()));
+            list_set(&operation.steps, &mut set);
+        }
+        for spec::SessionVariable { name, starts } in variables {
+            names.returned.insert(name.clone()); // it may be null
+            self.name(name, Kind::Text, &mut names);
+            if let (SessionValue::Text { value }, false) = (starts, set.contains(name.as_str())) {
+                names.constant.insert(name.clone(), value.clone());
+            }
+        }
+        names
     }
 
     /// Gives a name a variable of its own.
@@ -155,30 +192,33 @@ impl Program {
         }
         for step in declared {
             match step {
-                spec::Step::Send { statement } if *statement < operation.statements.len() => {
-                    steps.push(Step::Send { statement: *statement });
+                spec::Step::Send { statement, ahead } => {
+                    let Some(sent) = operation.statements.get(*statement) else {
+                        let message = format!("there is no statement {statement}");
+                        return Err(EngineError::spec(message));
+                    };
+                    let ahead = ahead.unwrap_or(true) && sent.returns.is_empty();
+                    steps.push(Step::Send { statement: *statement, ahead });
                 }
-                spec::Step::Send { statement } => {
-                    return Err(EngineError::spec(format!("there is no statement {statement}")));
-                }
+                spec::Step::Await {} => steps.push(Step::Await),
                 spec::Step::If { condition, then, otherwise } => {
-                    let condition = expression(condition, names)?;
-                    let branch = steps.len();
-                    steps.push(Step::Unless { condition, to: 0 });
-                    self.steps(then, operation, depth + 1, names, steps)?;
-                    let jump = steps.len();
-                    if !otherwise.is_empty() {
-                        steps.push(Step::GoTo(0));
-                    }
-                    let second = steps.len();
-                    self.steps(otherwise, operation, depth + 1, names, steps)?;
-                    let end = steps.len();
-                    if !otherwise.is_empty() {
-                        steps[jump] = Step::GoTo(end);
-                    }
-                    if let Step::Unless { to, .. } = &mut steps[branch] {
-                        *to = second;
-                    }
+                    let first = Step::Unless { condition: expression(condition, names)?, to: 0 };
+                    self.branch(first, [then, otherwise], operation, depth, names, steps)?;
+                }
+                spec::Step::When { condition, place, then, otherwise } => {
+                    let condition = formula_at(condition, place, names)?;
+                    let first = Step::When { condition, to: 0, place: place.as_str().into() };
+                    self.branch(first, [then, otherwise], operation, depth, names, steps)?;
+                }
+                spec::Step::Set { name, of, place } => {
+                    let of = formula_at(of, place, names)?;
+                    let slot = names.find(name)?.slot;
+                    steps.push(Step::Set { slot, of, place: place.as_str().into() });
+                }
+                spec::Step::Sleep { us, times, place } => {
+                    let times = times.as_ref().map(|name| names.find(name)).transpose()?;
+                    let times = times.map(|named| named.slot);
+                    steps.push(Step::Sleep { us: *us, times, place: place.as_str().into() });
                 }
                 spec::Step::Repeat { times, turn, lets, steps: repeated } => {
                     let times = self.whole_number("repeat", times, names)?;
@@ -198,6 +238,35 @@ impl Program {
                 }
                 spec::Step::Rollback {} => steps.push(Step::Rollback),
             }
+        }
+        Ok(())
+    }
+
+    /// Compiles a branch: its first step goes on with the one side, or jumps to the other.
+    fn branch(
+        &mut self,
+        first: Step,
+        [then, otherwise]: [&[spec::Step]; 2],
+        operation: &spec::Operation,
+        depth: usize,
+        names: &mut Names,
+        steps: &mut Vec<Step>,
+    ) -> Result<(), EngineError> {
+        let branch = steps.len();
+        steps.push(first);
+        self.steps(then, operation, depth + 1, names, steps)?;
+        let jump = steps.len();
+        if !otherwise.is_empty() {
+            steps.push(Step::GoTo(0));
+        }
+        let second = steps.len();
+        self.steps(otherwise, operation, depth + 1, names, steps)?;
+        let end = steps.len();
+        if !otherwise.is_empty() {
+            steps[jump] = Step::GoTo(end);
+        }
+        if let Step::Unless { to, .. } | Step::When { to, .. } = &mut steps[branch] {
+            *to = second;
         }
         Ok(())
     }
@@ -364,14 +433,25 @@ fn common_kind(values: &[Value]) -> Result<Kind, EngineError> {
     Err(EngineError::spec("the values to choose from are of several kinds"))
 }
 
-/// Refuses steps in which the first thing to be sent is not certain, and a rollback of nothing.
+/// Refuses steps in which it is not certain that anything is sent, and a rollback of nothing.
 fn check_steps(operation: &spec::Operation) -> Result<(), EngineError> {
     fn rolls_back(steps: &[spec::Step]) -> bool {
         steps.iter().any(|step| match step {
             spec::Step::If { then, otherwise, .. } => rolls_back(then) || rolls_back(otherwise),
+            spec::Step::When { then, otherwise, .. } => rolls_back(then) || rolls_back(otherwise),
             spec::Step::Repeat { steps, .. } => rolls_back(steps),
             spec::Step::Rollback {} => true,
-            spec::Step::Send { .. } => false,
+            _ => false,
+        })
+    }
+    /// Whether a statement is sent, whatever the conditions say.
+    fn sends(steps: &[spec::Step]) -> bool {
+        steps.iter().any(|step| match step {
+            spec::Step::Send { .. } => true,
+            spec::Step::If { then, otherwise, .. } | spec::Step::When { then, otherwise, .. } => {
+                sends(then) && sends(otherwise)
+            }
+            _ => false,
         })
     }
     let returns = operation.statements.iter().any(|each| !each.returns.is_empty());
@@ -393,10 +473,80 @@ fn check_steps(operation: &spec::Operation) -> Result<(), EngineError> {
     if rolls_back(&operation.steps) {
         return Err(EngineError::spec("a rollback needs a transaction"));
     }
-    match operation.steps[0] {
-        spec::Step::Send { .. } => Ok(()),
-        _ => Err(EngineError::spec("without a transaction, its first step is a statement")),
+    if !sends(&operation.steps) {
+        return Err(EngineError::spec("without a transaction, a statement is sent in any case"));
     }
+    Ok(())
+}
+
+/// The names that steps set.
+fn list_set<'a>(steps: &'a [spec::Step], set: &mut HashSet<&'a str>) {
+    for step in steps {
+        match step {
+            spec::Step::Set { name, .. } => {
+                set.insert(name);
+            }
+            spec::Step::When { then, otherwise, .. } | spec::Step::If { then, otherwise, .. } => {
+                list_set(then, set);
+                list_set(otherwise, set);
+            }
+            spec::Step::Repeat { steps, .. } => list_set(steps, set),
+            _ => {}
+        }
+    }
+}
+
+/// Compiles the formula of a script's command; refuses one that can never be computed.
+fn formula_at(
+    declared: &spec::Formula,
+    place: &str,
+    names: &Names,
+) -> Result<Formula, EngineError> {
+    let compiled = formula(declared, names).map_err(|error| error.context(place))?;
+    match compiled.certain_mistake() {
+        Some(mistake) => Err(EngineError::spec(format!("{place}: {mistake}"))),
+        None => Ok(compiled),
+    }
+}
+
+fn formula(declared: &spec::Formula, names: &Names) -> Result<Formula, EngineError> {
+    Ok(match declared {
+        spec::Formula::Constant { value } => Formula::Constant(*value),
+        spec::Formula::Variable { name } => match names.constant.get(name) {
+            Some(text) => Formula::Constant(read_text(text, name).map_err(EngineError::spec)?),
+            None => {
+                let slot = names.find(name)?.slot;
+                Formula::Variable { slot, name: name.as_str().into() }
+            }
+        },
+        spec::Formula::Call { function, of } => {
+            let fits = match function {
+                FormulaFunction::Pi => of.is_empty(),
+                FormulaFunction::Greatest | FormulaFunction::Least => {
+                    (1..=MOST_VALUES).contains(&of.len())
+                }
+                FormulaFunction::Case => of.len() % 2 == 1,
+                FormulaFunction::Permute
+                | FormulaFunction::RandomExponential
+                | FormulaFunction::RandomGaussian
+                | FormulaFunction::RandomZipfian => of.len() == 3,
+                FormulaFunction::Not
+                | FormulaFunction::Abs
+                | FormulaFunction::Double
+                | FormulaFunction::Exp
+                | FormulaFunction::Int
+                | FormulaFunction::Ln
+                | FormulaFunction::Sqrt => of.len() == 1,
+                _ => of.len() == 2,
+            };
+            if !fits {
+                let message = format!("{function:?} does not take {} values", of.len());
+                return Err(EngineError::spec(message));
+            }
+            let of = of.iter().map(|part| formula(part, names)).collect::<Result<_, _>>()?;
+            Formula::call(*function, of)
+        }
+    })
 }
 
 fn expression(declared: &spec::Expression, names: &Names) -> Result<Expression, EngineError> {
@@ -463,4 +613,13 @@ pub fn compile_row(
         .collect::<Result<_, _>>()?;
     let scope = program.scope(Share::WHOLE, Share::WHOLE, 0)?;
     Ok((values, scope))
+}
+
+/// Compiles a formula outside any operation, with what its variables hold.
+pub fn compile_formula(
+    declared: &spec::Formula,
+    variables: &[spec::SessionVariable],
+) -> Result<Formula, EngineError> {
+    let names = Program::default().session_names(variables, &[]);
+    formula_at(declared, "formula", &names)
 }

@@ -3,6 +3,7 @@
 pub mod chooser;
 pub mod compile;
 pub mod expressions;
+pub mod formulas;
 pub mod keys;
 pub mod program;
 pub mod rng;

@@ -4,10 +4,11 @@ use std::collections::HashMap;
 
 use super::chooser::{Chooser, Share};
 use super::expressions::Expression;
+use super::formulas::Formula;
 use super::keys::KeySpace;
 use super::values::{Drawing, Kind, Scope, Value, Variable};
 use crate::error::EngineError;
-use crate::spec::{self, Consistency, Distribution, Mix, ReturnedKind};
+use crate::spec::{self, Consistency, Distribution, Mix, ReturnedKind, Row, SessionValue};
 
 /// A statement to be prepared on each connection.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -42,6 +43,8 @@ pub struct Statement {
     pub rows_least: u64,
     /// The variables that take the first columns of its first row.
     pub returns: Box<[(usize, ReturnedKind)]>,
+    /// Which row that is instead.
+    pub row: Row,
 }
 
 /// What an operation with logic does next.
@@ -49,6 +52,28 @@ pub struct Statement {
 pub enum Step {
     Send {
         statement: usize,
+        /// The steps after it are taken before it is answered, if the protocol can do that.
+        ahead: bool,
+    },
+    /// Waits for the answers to what was sent ahead.
+    Await,
+    /// Computes a variable of a script. `place`: the command's file and line.
+    Set {
+        slot: usize,
+        of: Formula,
+        place: Box<str>,
+    },
+    /// Goes on with the next step if the formula is true, else elsewhere.
+    When {
+        condition: Formula,
+        to: usize,
+        place: Box<str>,
+    },
+    /// Waits so many microseconds, times the number that a variable begins with.
+    Sleep {
+        us: u64,
+        times: Option<usize>,
+        place: Box<str>,
     },
     Keep {
         slot: usize,
@@ -73,6 +98,8 @@ pub enum Step {
 pub struct Operation {
     pub name: String,
     pub transaction: bool,
+    /// Its statements begin and end transactions themselves.
+    pub own_transactions: bool,
     pub records: u64,
     /// CQL only: how many replicas the coordinator waits for.
     pub consistency: Consistency,
@@ -102,6 +129,8 @@ pub struct Program {
     pub(super) variables: usize,
     pub(super) spaces: Vec<spec::KeySpace>,
     choosers: Vec<ChooserPlan>,
+    /// The variables that a connection keeps, with what they hold at first. They are the first ones.
+    session: Vec<SessionValue>,
 }
 
 #[derive(Debug)]
@@ -122,6 +151,8 @@ impl Program {
     pub fn new(workload: &spec::Workload) -> Result<Self, EngineError> {
         let mut program = Program::over(&workload.key_spaces);
         let mut indices: HashMap<Prepared, usize> = HashMap::new();
+        let session = program.session_names(&workload.variables, &workload.operations);
+        program.session = workload.variables.iter().map(|each| each.starts.clone()).collect();
         let mut total = 0.0;
         for operation in &workload.operations {
             if !(operation.weight.is_finite() && operation.weight >= 0.0) {
@@ -133,7 +164,7 @@ impl Program {
             total += operation.weight;
             program.cumulative_weights.push(total);
             let compiled = program
-                .operation(operation, &mut indices)
+                .operation(operation, session.clone(), &mut indices)
                 .map_err(|error| error.context(&format!("operation {}", operation.name)))?;
             program.operations.push(compiled);
         }
@@ -158,6 +189,17 @@ impl Program {
         let distribution = distribution.clone();
         self.choosers.push(ChooserPlan { distribution, low, initial, space });
         self.choosers.len() - 1
+    }
+
+    /// What a connection's variables hold at first. `client`: the connection's number.
+    pub fn session_variables(&self, client: u64, seed: u64) -> Vec<Variable> {
+        let first = |starts: &SessionValue| match starts {
+            SessionValue::Undefined {} => Variable::Undefined,
+            SessionValue::Text { value } => Variable::Text(value.as_bytes().to_vec()),
+            SessionValue::Client {} => Variable::Integer(client as i64),
+            SessionValue::Seed {} => Variable::Integer(seed as i64),
+        };
+        self.session.iter().map(first).collect()
     }
 
     /// A fresh scope for those who hold these shares: `keys` of the new rows of all clients,

@@ -4,6 +4,7 @@ use std::io::Write as _;
 
 use super::chooser::{Chooser, Extent};
 use super::expressions::Expression;
+use super::formulas::write_double;
 use super::keys::KeySpace;
 use super::rng::Rng;
 use super::text::{write_decimal, write_last_name, write_pattern, write_text};
@@ -86,13 +87,29 @@ pub enum Value {
     LastName(Box<Value>),
 }
 
-/// A value drawn by an operation's `let`.
+/// A value drawn by an operation's `let`, or kept by a script.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Variable {
     Integer(i64),
     Double(f64),
+    Boolean(bool),
     Text(Vec<u8>),
     Null,
+    /// A script's variable that has not been set. A statement takes it as null.
+    Undefined,
+}
+
+impl Variable {
+    /// Appends it as text (nothing for null).
+    pub fn append_text(&self, out: &mut Vec<u8>) {
+        match self {
+            Variable::Text(text) => out.extend_from_slice(text),
+            Variable::Integer(number) => append_display(number, out),
+            Variable::Double(number) => write_double(*number, out),
+            Variable::Boolean(value) => append_display(value, out),
+            Variable::Null | Variable::Undefined => {}
+        }
+    }
 }
 
 /// What the draws of several connections share: which rows are there, and the state of choosers.
@@ -182,7 +199,11 @@ impl Value {
     pub fn pick(&self, drawing: &mut Drawing) -> Option<&Value> {
         match self {
             Value::Null => None,
-            Value::Variable { slot, .. } if drawing.variables[*slot] == Variable::Null => None,
+            Value::Variable { slot, .. }
+                if matches!(drawing.variables[*slot], Variable::Null | Variable::Undefined) =>
+            {
+                None
+            }
             Value::If { condition, sides, .. } => {
                 sides[usize::from(!condition.holds(drawing))].pick(drawing)
             }
@@ -274,9 +295,7 @@ impl Value {
                 out.extend_from_slice(&around[of.len()]);
             }
             Value::Variable { slot, .. } if self.kind() == Kind::Text => {
-                if let Variable::Text(text) = &drawing.variables[*slot] {
-                    out.extend_from_slice(text);
-                }
+                drawing.variables[*slot].append_text(out);
             }
             _ => match self.kind() {
                 Kind::Integer => append_display(self.integer(drawing, scope), out),

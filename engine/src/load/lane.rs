@@ -6,7 +6,7 @@ use super::wire::{Met, Wire};
 use crate::error::Failure;
 use crate::generators::program::Program;
 use crate::generators::rng::Rng;
-use crate::generators::values::{Drawing, Scope};
+use crate::generators::values::{Drawing, Scope, Variable};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
@@ -36,15 +36,22 @@ pub struct Lane {
     pub queued: bool,
     /// The next operation, if it was chosen before a pause.
     chosen: Option<usize>,
-    /// When its last packet was sent; kept if the latency of statements is recorded.
+    /// When the running operation goes on after a pause; 0 if it does not pause.
+    pub resumes_at: u64,
+    /// How an operation ended that had sent nothing.
+    pub ended: Option<Next>,
+    /// When what was sent last was sent, if the latency of statements is recorded.
     pub statement_sent: u64,
 }
 
 impl Lane {
-    /// A lane that draws from this scope; its place on a wire is given later.
-    pub fn new(rng: Rng, scope: usize, remaining: u64) -> Self {
+    /// A lane that draws from this scope; its place on a wire is given later. `variables`: those that
+    /// it keeps from operation to operation.
+    pub fn new(rng: Rng, variables: Vec<Variable>, scope: usize, remaining: u64) -> Self {
+        let mut drawing = Drawing::new(rng);
+        drawing.variables = variables;
         Lane {
-            drawing: Drawing::new(rng),
+            drawing,
             running: Running::default(),
             state: State::Away,
             line: 0,
@@ -55,6 +62,8 @@ impl Lane {
             remaining,
             queued: false,
             chosen: None,
+            resumes_at: 0,
+            ended: None,
             statement_sent: 0,
         }
     }
@@ -64,14 +73,15 @@ impl Lane {
         self.running.index
     }
 
-    /// Draws the next operation and appends its first packet.
+    /// Draws the next operation and appends its first packet. Returns false if it appended none: then
+    /// [`Lane::instead`] says what to do.
     pub fn begin<W: Wire>(
         &mut self,
         program: &Program,
         scope: &mut Scope,
         wire: &mut W,
         sent: &mut Sent,
-    ) {
+    ) -> bool {
         self.state = State::Busy;
         self.remaining -= 1;
         let (slot, drawing) = (self.slot, &mut self.drawing);
@@ -80,6 +90,12 @@ impl Lane {
             Some(index) => self.running.begin_chosen(index, tools),
             None => self.running.begin(tools),
         }
+    }
+
+    /// What to do if the beginning of an operation has sent nothing.
+    #[cold]
+    pub fn instead(&mut self) -> Option<Next> {
+        self.running.instead()
     }
 
     /// The place of the statement that was sent last.
@@ -98,7 +114,7 @@ impl Lane {
         ((think_s + program.operations[next].keying_s) * 1e9) as u64
     }
 
-    /// Begins the operation anew after a deadlock or a serialization failure.
+    /// Begins the operation anew after a deadlock or a serialization failure; as [`Lane::begin`].
     #[cold]
     pub fn again<W: Wire>(
         &mut self,
@@ -106,9 +122,25 @@ impl Lane {
         scope: &mut Scope,
         wire: &mut W,
         sent: &mut Sent,
-    ) {
+    ) -> bool {
         let (slot, drawing) = (self.slot, &mut self.drawing);
-        self.running.again(&mut Tools { program, scope, drawing, wire, slot, sent });
+        self.running.again(&mut Tools { program, scope, drawing, wire, slot, sent })
+    }
+
+    /// Goes on after a pause: appends the next packet where there is one.
+    #[cold]
+    pub fn resume<W: Wire>(
+        &mut self,
+        program: &Program,
+        scope: &mut Scope,
+        wire: &mut W,
+        sent: &mut Sent,
+    ) -> Next {
+        if let Some(next) = self.ended.take() {
+            return next;
+        }
+        let (slot, drawing) = (self.slot, &mut self.drawing);
+        self.running.resume(&mut Tools { program, scope, drawing, wire, slot, sent })
     }
 
     /// Takes the answer to the last packet, and appends the next one if there is one.
@@ -132,5 +164,6 @@ impl Lane {
         }
         self.state = state;
         self.deadline = u64::MAX;
+        self.resumes_at = 0;
     }
 }

@@ -2,6 +2,7 @@
 
 use super::wire::{Execution, Met, Wire};
 use crate::error::Failure;
+use crate::generators::formulas::is_true;
 use crate::generators::program::{Operation, Program, Statement, Step};
 use crate::generators::rng::Rng;
 use crate::generators::values::{Drawing, Scope, Variable};
@@ -20,6 +21,8 @@ pub struct Running {
     tries: u32,
     /// What its values are drawn from, so that another try draws the same. None if there is one try.
     drawn_from: Option<Rng>,
+    /// What to do where its beginning has sent nothing.
+    instead: Option<Next>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -38,10 +41,26 @@ enum Place {
         /// Executions left, this one included.
         left: u32,
     },
+    /// Statements that were sent ahead, or a pause. It goes on with the step of this index.
+    Between {
+        next: usize,
+    },
+    /// Statements that were sent ahead of a step that failed.
+    Doomed,
     Commit,
     Rollback,
     /// Everything is sent.
     Whole,
+}
+
+/// How far steps have been taken.
+enum Went {
+    /// Something is sent whose answer decides what comes next.
+    Sent,
+    Over,
+    /// It pauses for so long, in nanoseconds.
+    Pauses(u64),
+    Failed(Box<Failure>),
 }
 
 /// What has been sent, over the whole load.
@@ -64,6 +83,8 @@ pub enum Next {
     Failed(Box<Failure>),
     /// It met a deadlock or a serialization failure, and is to be tried again.
     Again(Box<Failure>),
+    /// It goes on after so long, in nanoseconds.
+    Pause(u64),
 }
 
 /// The servers' codes of deadlocks and serialization failures: MySQL's, MariaDB's (a row that changed
@@ -103,6 +124,7 @@ impl<W: Wire> Tools<'_, W> {
             consistency: operation.consistency,
             rows_least: statement.rows_least,
             returns: &statement.returns,
+            row: statement.row,
         };
         self.wire.execute(&execution, self.drawing, self.scope);
     }
@@ -116,45 +138,53 @@ impl Running {
         match self.place {
             Place::Statement { index, .. } => Some(index),
             Place::Step { index, .. } => match operation.steps[index] {
-                Step::Send { statement } => Some(statement),
+                Step::Send { statement, .. } => Some(statement),
                 _ => None,
             },
             Place::Begin => Some(operation.statements.len()),
             Place::Commit => Some(operation.statements.len() + 1),
-            Place::Rollback | Place::Whole => None,
+            Place::Rollback | Place::Whole | Place::Between { .. } | Place::Doomed => None,
         }
     }
 
-    /// Draws an operation, and appends its first packet.
-    pub fn begin<W: Wire>(&mut self, tools: &mut Tools<'_, W>) {
+    /// Draws an operation and appends its first packet. Returns false if it appended none: then
+    /// [`Running::instead`] says what to do.
+    pub fn begin<W: Wire>(&mut self, tools: &mut Tools<'_, W>) -> bool {
         let index = tools.program.choose_operation(tools.drawing);
-        self.begin_chosen(index, tools);
+        self.begin_chosen(index, tools)
     }
 
-    /// Draws the operation of this index and appends its first packet.
+    /// Draws the operation of this index and appends its first packet, as [`Running::begin`].
     #[inline]
-    pub fn begin_chosen<W: Wire>(&mut self, index: usize, tools: &mut Tools<'_, W>) {
+    pub fn begin_chosen<W: Wire>(&mut self, index: usize, tools: &mut Tools<'_, W>) -> bool {
         self.index = index;
         tools.sent.operations += 1;
         if tools.program.operations[index].max_tries > 1 {
             self.tries = 1;
             self.drawn_from = Some(tools.drawing.rng.clone());
         }
-        self.begin_try(tools);
+        self.begin_try(tools)
     }
 
-    /// Begins the operation anew after a deadlock or a serialization failure, with the same draws.
+    /// Begins the operation anew after a deadlock or a serialization failure, with the same draws; as
+    /// [`Running::begin`].
     #[cold]
-    pub fn again<W: Wire>(&mut self, tools: &mut Tools<'_, W>) {
+    pub fn again<W: Wire>(&mut self, tools: &mut Tools<'_, W>) -> bool {
         self.tries += 1;
         if let Some(rng) = &self.drawn_from {
             tools.drawing.rng = rng.clone();
         }
-        self.begin_try(tools);
+        self.begin_try(tools)
+    }
+
+    /// What to do if the beginning has sent nothing.
+    #[cold]
+    pub fn instead(&mut self) -> Option<Next> {
+        self.instead.take()
     }
 
     #[inline(always)] // most operations have one try
-    fn begin_try<W: Wire>(&mut self, tools: &mut Tools<'_, W>) {
+    fn begin_try<W: Wire>(&mut self, tools: &mut Tools<'_, W>) -> bool {
         self.met = Met::NONE;
         self.failed = None;
         let operation = &tools.program.operations[self.index];
@@ -163,7 +193,7 @@ impl Running {
             if operation.steps.is_empty() {
                 self.statement(operation, 0, tools);
             } else {
-                self.go_on(0, tools);
+                return self.begin_steps(tools);
             }
         } else if operation.steps.is_empty() && tools.batches() {
             self.whole_transaction(operation, tools);
@@ -175,6 +205,19 @@ impl Running {
             }
         }
         tools.wire.ask();
+        true
+    }
+
+    /// Takes the first steps of an operation that no BEGIN precedes.
+    fn begin_steps<W: Wire>(&mut self, tools: &mut Tools<'_, W>) -> bool {
+        let went = self.go_on(0, tools);
+        match self.went(went, tools) {
+            Next::Send => true,
+            next => {
+                self.instead = Some(next);
+                false
+            }
+        }
     }
 
     /// Appends a transaction that is sent before anything of it is answered.
@@ -203,14 +246,20 @@ impl Running {
         match self.place {
             Place::Begin if operation.steps.is_empty() => self.statement(operation, 0, tools),
             Place::Begin => {
-                if !self.go_on(0, tools) {
-                    return Next::Succeeded(self.met);
-                }
+                let went = self.go_on(0, tools);
+                return self.went(went, tools);
             }
             Place::Step { index, left } => {
-                if !self.step_answered(index, left, tools) {
-                    return Next::Succeeded(self.met);
-                }
+                let went = self.step_answered(index, left, tools);
+                return self.went(went, tools);
+            }
+            Place::Between { next } => {
+                let went = self.go_on(next, tools);
+                return self.went(went, tools);
+            }
+            Place::Doomed => {
+                let failure = self.failed.take().expect("what failed is kept");
+                return self.fail(failure, tools);
             }
             Place::Statement { index, left } if left > 1 => {
                 self.place = Place::Statement { index, left: left - 1 };
@@ -237,10 +286,11 @@ impl Running {
 
     /// A command has failed: ends the operation, after a rollback if it has begun a transaction.
     fn fail<W: Wire>(&mut self, failure: Box<Failure>, tools: &mut Tools<'_, W>) -> Next {
-        let rolled_back = self.failed.is_some();
+        let rolled_back = self.failed.is_some() && self.place == Place::Rollback;
         let failure = self.failed.take().unwrap_or(failure);
         let begun = self.place != Place::Begin && !rolled_back;
-        let transaction = tools.program.operations[self.index].transaction;
+        let operation = &tools.program.operations[self.index];
+        let transaction = operation.transaction || operation.own_transactions;
         if !(transaction && begun && tools.wire.in_transaction()) {
             return self.give_up(failure, tools);
         }
@@ -264,43 +314,75 @@ impl Running {
 
     // Operations with logic.
 
-    /// Takes the answer to a step's statement. Returns whether something more was appended.
+    /// Goes on after a pause.
+    #[cold]
+    pub fn resume<W: Wire>(&mut self, tools: &mut Tools<'_, W>) -> Next {
+        self.answered(Ok(Met::NONE), tools)
+    }
+
+    /// Says what to do after steps were taken.
+    fn went<W: Wire>(&mut self, went: Went, tools: &mut Tools<'_, W>) -> Next {
+        match went {
+            Went::Sent => {
+                tools.wire.ask();
+                Next::Send
+            }
+            Went::Over => Next::Succeeded(self.met),
+            Went::Pauses(ns) => Next::Pause(ns),
+            Went::Failed(failure) => self.fail(failure, tools),
+        }
+    }
+
+    /// A step could not be taken. What was sent ahead of it is answered first.
+    #[cold]
+    fn step_failed(&mut self, place: &str, why: &str, sent: bool) -> Went {
+        let failure = Box::new(Failure::new("script", format!("{place}: {why}")));
+        if !sent {
+            return Went::Failed(failure);
+        }
+        self.failed = Some(failure);
+        self.place = Place::Doomed;
+        Went::Sent
+    }
+
+    /// Takes the answer to a step's statement, and the steps after it.
     fn step_answered<W: Wire>(
         &mut self,
         index: usize,
         left: u32,
         tools: &mut Tools<'_, W>,
-    ) -> bool {
+    ) -> Went {
         let operation = &tools.program.operations[self.index];
-        let Step::Send { statement } = operation.steps[index] else {
+        let Step::Send { statement, .. } = operation.steps[index] else {
             unreachable!("only a step that sends is answered");
         };
         let returns = &operation.statements[statement].returns;
         if !returns.is_empty()
             && let Some(kept) = tools.wire.kept()
+            && let Err(rows) = kept.hand_over(returns, &mut tools.drawing.variables)
         {
-            kept.hand_over(returns, &mut tools.drawing.variables);
+            let message = format!("expected one row, got {rows}");
+            return Went::Failed(Box::new(Failure::new("script", message)));
         }
         if left > 1 {
             self.place = Place::Step { index, left: left - 1 };
             tools.send(operation, &operation.statements[statement]);
-            return true;
+            return Went::Sent;
         }
         self.go_on(index + 1, tools)
     }
 
     /// Takes steps from this one on, until something is appended whose answer decides what comes next:
-    /// any statement, or, where requests are batched, one that returns variables. Returns false if the
-    /// operation is over.
-    fn go_on<W: Wire>(&mut self, mut at: usize, tools: &mut Tools<'_, W>) -> bool {
+    /// any statement, or, where requests are batched, one that is not sent ahead.
+    fn go_on<W: Wire>(&mut self, mut at: usize, tools: &mut Tools<'_, W>) -> Went {
         let operation = &tools.program.operations[self.index];
         let mut sent = false;
         while let Some(step) = operation.steps.get(at) {
             at += 1;
             match step {
-                Step::Send { statement } => {
+                Step::Send { statement, ahead } => {
                     let statement = &operation.statements[*statement];
-                    if statement.returns.is_empty() && tools.batches() {
+                    if *ahead && tools.batches() {
                         (0..statement.repeat).for_each(|_| tools.send(operation, statement));
                         self.place = Place::Step { index: at - 1, left: 1 };
                         sent = true;
@@ -308,7 +390,33 @@ impl Running {
                     }
                     self.place = Place::Step { index: at - 1, left: statement.repeat };
                     tools.send(operation, statement);
-                    return true;
+                    return Went::Sent;
+                }
+                Step::Await => {
+                    if sent {
+                        self.place = Place::Between { next: at };
+                        return Went::Sent;
+                    }
+                }
+                Step::Set { slot, of, place } => match of.compute(tools.drawing) {
+                    Ok(value) => tools.drawing.variables[*slot] = value.into(),
+                    Err(why) => return self.step_failed(place, &why, sent),
+                },
+                Step::When { condition, to, place } => match condition.compute(tools.drawing) {
+                    Ok(value) if is_true(value) => {}
+                    Ok(_) => at = *to,
+                    Err(why) => return self.step_failed(place, &why, sent),
+                },
+                Step::Sleep { .. } if sent => {
+                    self.place = Place::Between { next: at - 1 };
+                    return Went::Sent;
+                }
+                Step::Sleep { us, times, place } => {
+                    let Some(times) = whole_times(*times, &tools.drawing.variables) else {
+                        return self.step_failed(place, "the variable is no whole number", sent);
+                    };
+                    self.place = Place::Between { next: at };
+                    return Went::Pauses(us.saturating_mul(times).saturating_mul(1_000));
                 }
                 Step::Keep { slot, value } => value.keep(*slot, tools.drawing, tools.scope),
                 Step::Unless { condition, to } => {
@@ -332,17 +440,22 @@ impl Running {
                 Step::Rollback => {
                     self.place = Place::Rollback;
                     tools.query("ROLLBACK");
-                    return true;
+                    return Went::Sent;
                 }
             }
         }
         if operation.transaction {
             self.place = Place::Commit;
             tools.query("COMMIT");
+            Went::Sent
         } else if sent {
             self.place = Place::Whole;
+            Went::Sent
+        } else if operation.own_transactions && tools.wire.in_transaction() {
+            self.step_failed(&operation.name, "it ends within a transaction", sent)
+        } else {
+            Went::Over
         }
-        operation.transaction || sent
     }
 
     #[inline]
@@ -356,4 +469,21 @@ impl Running {
         self.place = Place::Statement { index, left: statement.repeat };
         tools.send(operation, statement);
     }
+}
+
+/// How often a pause is as long as its unit: the number that a variable's text begins with, as C's
+/// `atoi` has it, 1 without a variable, 0 for a negative one. None if it begins with no number.
+fn whole_times(variable: Option<usize>, variables: &[Variable]) -> Option<u64> {
+    let Some(slot) = variable else {
+        return Some(1);
+    };
+    let mut text = Vec::new();
+    variables[slot].append_text(&mut text);
+    let text = String::from_utf8_lossy(&text);
+    let number = text.trim_start().trim_start_matches('+');
+    if number.starts_with('-') {
+        return Some(0);
+    }
+    let digits = number.split(|each: char| !each.is_ascii_digit()).next()?;
+    digits.parse().ok()
 }

@@ -68,7 +68,9 @@ impl Plan<'_> {
             } else if scopes.is_empty() {
                 scopes.push(self.scope(self.thread, self.threads)?);
             }
-            lanes.push(Lane::new(rng, scopes.len() - 1, remaining));
+            let client = u64::from(self.load.client_index) * n + index;
+            let variables = self.program.session_variables(client, self.load.seed);
+            lanes.push(Lane::new(rng, variables, scopes.len() - 1, remaining));
         }
         Ok((lanes, scopes))
     }

@@ -11,7 +11,7 @@ use crate::error::{EngineError, Failure};
 use crate::generators::values::{Drawing, Scope, Value, Variable};
 use crate::session::connect::{Login, Opener, Session};
 use crate::session::link::BufferedLink;
-use crate::spec::{Consistency, Load, ReturnedKind};
+use crate::spec::{Consistency, Load, ReturnedKind, Row};
 
 /// A statement to be carried out, its binds still to be drawn.
 pub struct Execution<'a> {
@@ -26,27 +26,32 @@ pub struct Execution<'a> {
     pub rows_least: u64,
     /// The variables that take the first columns of its first row.
     pub returns: &'a [(usize, ReturnedKind)],
+    /// Which row that is instead.
+    pub row: Row,
 }
 
-/// The first columns of a result's first row, in memory that is used again and again.
+/// The first columns of a row of a result, in memory that is used again and again.
 #[derive(Debug, Default)]
 pub struct Kept {
     kinds: Vec<ReturnedKind>,
     values: Vec<Variable>,
     /// How many columns are wanted of the next row.
     wanted: usize,
-    filled: bool,
+    row: Row,
+    /// How many rows have been kept, one in the place of the other.
+    rows: u64,
 }
 
 impl Kept {
     /// Starts the answer to a statement some of whose columns are kept.
     #[cold]
-    pub fn begin(&mut self, returns: &[(usize, ReturnedKind)]) {
+    pub fn begin(&mut self, returns: &[(usize, ReturnedKind)], row: Row) {
         self.kinds.clear();
         self.kinds.extend(returns.iter().map(|(_, kind)| *kind));
         self.values.resize(returns.len().max(self.values.len()), Variable::Null);
         self.wanted = returns.len();
-        self.filled = false;
+        self.row = row;
+        self.rows = 0;
     }
 
     /// Keeps nothing of the next answer.
@@ -61,14 +66,21 @@ impl Kept {
         self.wanted
     }
 
-    /// The row is there: no other is kept.
+    /// The row is there: no other is kept if it is to be the first.
     pub fn fill(&mut self) {
-        self.wanted = 0;
-        self.filled = true;
+        self.rows += 1;
+        if self.row == Row::First {
+            self.wanted = 0;
+        }
     }
 
+    /// Keeps a null; for a script an empty text, as pgbench does.
     pub fn set_null(&mut self, column: usize) {
-        self.values[column] = Variable::Null;
+        if self.row == Row::First {
+            self.values[column] = Variable::Null;
+        } else {
+            self.set_text(column, b"");
+        }
     }
 
     /// Keeps a number; returns false if it does not fit.
@@ -103,15 +115,26 @@ impl Kept {
         }
     }
 
-    /// Hands the row's columns over to variables; they are null if there was no row.
-    pub fn hand_over(&mut self, returns: &[(usize, ReturnedKind)], variables: &mut [Variable]) {
+    /// Hands the row's columns over to variables. Without a first row they are null, without a last
+    /// one they stay as they are. Returns how many rows there were if there was to be only one.
+    pub fn hand_over(
+        &mut self,
+        returns: &[(usize, ReturnedKind)],
+        variables: &mut [Variable],
+    ) -> Result<(), u64> {
+        match (self.row, self.rows) {
+            (Row::Only, rows) if rows != 1 => return Err(rows),
+            (Row::Last, 0) => return Ok(()),
+            _ => {}
+        }
         for (column, (slot, _)) in returns.iter().enumerate() {
-            if self.filled {
+            if self.rows > 0 {
                 std::mem::swap(&mut self.values[column], &mut variables[*slot]);
             } else {
                 variables[*slot] = Variable::Null;
             }
         }
+        Ok(())
     }
 }
 

@@ -100,8 +100,10 @@ pub struct Worker<'a, W: Wire> {
     gathered: Vec<usize>,
     /// Open loop: lanes without an operation, the longest idle first.
     idle: VecDeque<usize>,
-    /// Closed loop: lanes that pause before their next operation, with when they go on.
+    /// Lanes that pause, with when they go on: before their next operation in a closed loop, or within
+    /// the running one.
     paused: BinaryHeap<Reverse<(u64, usize)>>,
+    resting: BinaryHeap<Reverse<(u64, usize)>>,
     pauses: bool,
     /// How many lanes await an answer.
     busy: usize,
@@ -149,6 +151,7 @@ impl<'a, W: Wire> Worker<'a, W> {
             gathered: Vec::new(),
             idle: VecDeque::new(),
             paused: BinaryHeap::new(),
+            resting: BinaryHeap::new(),
             pauses: shared.program.pauses(),
             busy: 0,
             next_scan: 0,
@@ -199,6 +202,7 @@ impl<'a, W: Wire> Worker<'a, W> {
                 }
                 self.send_due(now);
                 self.end_pauses(now);
+                self.resume_all(now);
                 if self.all_done() {
                     let end = self.last_answer + 1;
                     return self.finish(end, true);
@@ -221,6 +225,8 @@ impl<'a, W: Wire> Worker<'a, W> {
             self.open_loop.as_mut().map_or((0, 0), |open| open.end_window(after_start));
         let oldest = self.oldest_due().min(self.oldest_late_due);
         let unanswered = self.busy as u64 + self.late_answers;
+        // no answer is awaited of operations that pause
+        self.busy -= self.lanes.iter().filter(|lane| lane.resumes_at > 0).count();
         let mut patience = DRAIN_NS.min(shared.timeout_ns);
         while self.busy > 0 && patience > 0 {
             let now = shared.clock.now();
@@ -324,6 +330,48 @@ impl<'a, W: Wire> Worker<'a, W> {
         }
     }
 
+    /// Has a lane's operation pause. Its time-out begins when it goes on.
+    #[cold]
+    fn pause_within(&mut self, index: usize, ns: u64) {
+        let lane = &mut self.lanes[index];
+        lane.resumes_at = self.shared.clock.now().saturating_add(ns);
+        lane.deadline = lane.deadline.saturating_add(ns);
+        self.resting.push(Reverse((lane.resumes_at, index)));
+    }
+
+    /// Has operations go on whose pauses are over.
+    fn resume_all(&mut self, now: u64) {
+        while let Some(&Reverse((until, index))) = self.resting.peek()
+            && until <= now
+            && !self.ending
+        {
+            self.resting.pop();
+            let lane = &mut self.lanes[index];
+            if lane.resumes_at != until {
+                continue; // its operation was given up meanwhile
+            }
+            lane.resumes_at = 0;
+            lane.statement_sent = now;
+            let (scope, wire) = (&mut self.scopes[lane.scope], &mut self.lines[lane.line].wire);
+            let next = lane.resume(self.shared.program, scope, wire, &mut self.sent);
+            self.take_next(index, next);
+        }
+    }
+
+    /// The beginning of a lane's operation has sent nothing: it pauses. One that is over already, which
+    /// only a mistake in a script can cause, ends a little later: no loop spins on it.
+    #[cold]
+    fn begun_without_sending(&mut self, index: usize) {
+        const LATER_NS: u64 = 1_000_000;
+        match self.lanes[index].instead() {
+            Some(Next::Pause(ns)) => self.pause_within(index, ns),
+            next => {
+                self.lanes[index].ended = next;
+                self.pause_within(index, LATER_NS);
+            }
+        }
+    }
+
     /// Open loop: starts the operations that are due, as long as lanes are idle.
     fn send_due(&mut self, mut now: u64) {
         let start = self.shared.start;
@@ -381,7 +429,8 @@ impl<'a, W: Wire> Worker<'a, W> {
     fn begin(&mut self, index: usize, due: Option<u64>) {
         let lane = &mut self.lanes[index];
         let (line, scope) = (lane.line, &mut self.scopes[lane.scope]);
-        lane.begin(self.shared.program, scope, &mut self.lines[line].wire, &mut self.sent);
+        let wire = &mut self.lines[line].wire;
+        let begun = lane.begin(self.shared.program, scope, wire, &mut self.sent);
         let line = self.route(index);
         let lane = &mut self.lanes[index];
         self.busy += 1;
@@ -393,6 +442,9 @@ impl<'a, W: Wire> Worker<'a, W> {
             && self.shared.window.contains(now)
         {
             histogram::record_ns(&mut open.lateness, now.saturating_sub(due));
+        }
+        if !begun {
+            return self.begun_without_sending(index);
         }
         self.pass_on(line);
     }
@@ -435,8 +487,10 @@ impl<'a, W: Wire> Worker<'a, W> {
         }
         until =
             until.min(if now < shared.start { shared.start } else { self.recorder.second_ends() });
-        if let Some(&Reverse((due, _))) = self.paused.peek() {
-            until = until.min(due);
+        for pauses in [&self.paused, &self.resting] {
+            if let Some(&Reverse((due, _))) = pauses.peek() {
+                until = until.min(due);
+            }
         }
         let mut timed = false;
         if now >= shared.start
@@ -529,7 +583,13 @@ impl<'a, W: Wire> Worker<'a, W> {
             return; // late: the lane has moved to another wire since, because this one was lost
         }
         let (scope, wire) = (&mut self.scopes[lane.scope], &mut self.lines[line].wire);
-        match lane.answered(answer.result, self.shared.program, scope, wire, &mut self.sent) {
+        let next = lane.answered(answer.result, self.shared.program, scope, wire, &mut self.sent);
+        self.take_next(index, next);
+    }
+
+    #[inline(always)]
+    fn take_next(&mut self, index: usize, next: Next) {
+        match next {
             Next::Send => {
                 let line = self.route(index);
                 self.pass_on(line);
@@ -537,6 +597,7 @@ impl<'a, W: Wire> Worker<'a, W> {
             Next::Succeeded(met) => self.operation_answered(index, Ok(met)),
             Next::Failed(failure) => self.operation_answered(index, Err(&failure)),
             Next::Again(failure) => self.try_again(index, &failure),
+            Next::Pause(ns) => self.pause_within(index, ns),
         }
     }
 
@@ -565,7 +626,9 @@ impl<'a, W: Wire> Worker<'a, W> {
         self.recorder.retry(lane.operation(), failure, now);
         let line = lane.line;
         let (scope, wire) = (&mut self.scopes[lane.scope], &mut self.lines[line].wire);
-        lane.again(self.shared.program, scope, wire, &mut self.sent);
+        if !lane.again(self.shared.program, scope, wire, &mut self.sent) {
+            return self.begun_without_sending(index);
+        }
         self.pass_on(line);
     }
 

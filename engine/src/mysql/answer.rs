@@ -7,7 +7,7 @@
 use super::frames::{FULL_FRAME, PREFIX, Partial, length_encoded, whole_packet};
 use crate::error::{EngineError, Violation};
 use crate::load::wire::Kept;
-use crate::spec::ReturnedKind;
+use crate::spec::{ReturnedKind, Row};
 
 /// A table has at most 4,096 columns, a result of several tables at most 65,535.
 const MOST_COLUMNS: u64 = 65_535;
@@ -146,7 +146,7 @@ impl Answer {
     /// the server said of them when the statement was prepared.
     #[cold]
     pub fn keep(&mut self, returns: &[(usize, ReturnedKind)], columns: &[Column]) {
-        self.kept.begin(returns);
+        self.kept.begin(returns, Row::First);
         self.columns.clear();
         self.columns.extend_from_slice(columns);
         self.partial.keep(MOST_KEPT);

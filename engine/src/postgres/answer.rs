@@ -7,7 +7,7 @@ use super::errors::ServerError;
 use super::frames::{Message, Partial, tag, whole};
 use crate::error::{Failure, Violation};
 use crate::load::wire::Kept;
-use crate::spec::ReturnedKind;
+use crate::spec::{ReturnedKind, Row};
 
 /// How the commands that share an answer ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,15 +68,14 @@ impl Answer {
         self.kept.clear();
     }
 
-    /// The first row of what is asked is to be kept, as far as it has these columns. It comes as
-    /// texts.
+    /// A row of what is asked is to be kept, as far as it has these columns. It comes as texts.
     #[cold]
-    pub fn keep(&mut self, returns: &[(usize, ReturnedKind)]) {
-        self.kept.begin(returns);
+    pub fn keep(&mut self, returns: &[(usize, ReturnedKind)], row: Row) {
+        self.kept.begin(returns, row);
         self.partial.keep_rows();
     }
 
-    /// Takes the first row: a number of columns, then each one's length and text.
+    /// Takes a row: a number of columns, then each one's length and text.
     #[cold]
     fn keep_row(&mut self, body: &[u8]) -> Result<(), Violation> {
         const SHORT: Violation = Violation("a row that is short, or too long to be kept");

@@ -18,6 +18,11 @@ use crate::spec::StatementMode;
 #[derive(Debug)]
 pub enum Statement {
     Prepared(Template),
+    /// Parsed for each execution, without a name.
+    Parsed {
+        text: String,
+        template: Template,
+    },
     Simple(Text),
 }
 
@@ -68,6 +73,11 @@ fn open(
 ) -> Result<(Statement, Vec<Encoding>), EngineError> {
     let prepared = &opener.prepared[index];
     Ok(match opener.target.statement_mode {
+        StatementMode::Prepared if is_utility(&prepared.sql) => {
+            let encodings = prepare(channel, "", prepared)?;
+            let template = Template::new(b"", &encodings);
+            (Statement::Parsed { text: prepared.sql.clone(), template }, encodings)
+        }
         StatementMode::Prepared => {
             let name = format!("s{index}");
             let encodings = prepare(channel, &name, prepared)?;
@@ -80,6 +90,15 @@ fn open(
             (Statement::Simple(Text::new(&prepared.sql, &encodings)), encodings)
         }
     })
+}
+
+/// Whether a statement is carried out without a plan, as BEGIN is: of those that are prepared once,
+/// `pg_stat_statements` counts the first execution alone.
+fn is_utility(sql: &str) -> bool {
+    const PLANNED: [&str; 8] =
+        ["SELECT", "INSERT", "UPDATE", "DELETE", "MERGE", "WITH", "VALUES", "TABLE"];
+    let end = sql.find(|each: char| !each.is_ascii_alphabetic()).unwrap_or(sql.len());
+    end > 0 && !PLANNED.iter().any(|word| word.eq_ignore_ascii_case(&sql[..end]))
 }
 
 /// Prepares a statement, under a name or for this once; returns how its binds are sent.

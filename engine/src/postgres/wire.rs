@@ -49,7 +49,10 @@ impl Wire for PostgresWire {
         self.close();
         self.link.open(session.link);
         self.statements = session.known.statements;
-        self.prepares = matches!(self.statements.first(), Some(Statement::Prepared(_)));
+        self.prepares = matches!(
+            self.statements.first(),
+            Some(Statement::Prepared(_) | Statement::Parsed { .. })
+        );
     }
 
     fn link(&self) -> &BufferedLink {
@@ -79,10 +82,14 @@ impl Wire for PostgresWire {
         self.make_room();
         self.answer.expect_rows(execution.rows_least);
         if !execution.returns.is_empty() {
-            self.answer.keep(execution.returns);
+            self.answer.keep(execution.returns, execution.row);
         }
         match &self.statements[execution.prepared] {
             Statement::Prepared(template) => {
+                template.execute(execution.binds, drawing, scope, &mut self.link.out);
+            }
+            Statement::Parsed { text, template } => {
+                request::parse(b"", text.as_bytes(), &mut self.link.out);
                 template.execute(execution.binds, drawing, scope, &mut self.link.out);
             }
             Statement::Simple(text) => {

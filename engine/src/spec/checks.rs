@@ -1,6 +1,6 @@
 //! The allowed ranges of a description's fields.
 
-use super::{Dataset, Load, Loop, Protocol, StatementMode, Target, parse};
+use super::{Dataset, Load, Loop, Protocol, StatementMode, Step, Target, parse};
 use crate::error::EngineError;
 
 impl Load {
@@ -47,6 +47,14 @@ impl Load {
                 one.name
             )));
         }
+        if self.target.statement_mode == StatementMode::Simple
+            && let Some(one) = self.workload.operations.iter().find(|each| sends_ahead(&each.steps))
+        {
+            return Err(EngineError::spec(format!(
+                "operation {}: a pipeline, or several statements at once, need prepared statements",
+                one.name
+            )));
+        }
         range("sequence_from", self.sequence_from, 0, 1 << 53)?;
         if let Loop::Open { rate_ops_per_second: rate, .. } = self.pacing
             && !(rate.is_finite() && rate > 0.0 && rate <= 1e7)
@@ -57,6 +65,18 @@ impl Load {
         }
         Ok(())
     }
+}
+
+/// Whether steps ask for statements that are sent before others are answered.
+fn sends_ahead(steps: &[Step]) -> bool {
+    steps.iter().any(|step| match step {
+        Step::Send { ahead, .. } => *ahead == Some(true),
+        Step::If { then, otherwise, .. } | Step::When { then, otherwise, .. } => {
+            sends_ahead(then) || sends_ahead(otherwise)
+        }
+        Step::Repeat { steps, .. } => sends_ahead(steps),
+        _ => false,
+    })
 }
 
 impl Target {

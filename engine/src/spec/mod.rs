@@ -3,9 +3,11 @@
 
 mod checks;
 mod network;
+mod scripts;
 mod values;
 
 pub use network::Network;
+pub use scripts::{Formula, FormulaFunction, Scalar, SessionValue, SessionVariable};
 pub use values::{Alphabet, Distribution, Expression, Function, Literal, Value};
 
 use serde::Deserialize;
@@ -116,6 +118,22 @@ pub struct Statement {
     /// The variables that take the first columns of the first row; null if there is no row.
     #[serde(default)]
     pub returns: Vec<Returned>,
+    /// Which row that is.
+    #[serde(default)]
+    pub row: Row,
+}
+
+/// Which row of a result variables take their values from.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Row {
+    /// The first. Without a row the variables are null.
+    #[default]
+    First,
+    /// The only one: any other number of rows is a failure (pgbench's `\gset`).
+    Only,
+    /// The last. Without a row the variables stay as they are (pgbench's `\aset`).
+    Last,
 }
 
 /// A variable that takes a column of a statement's result.
@@ -138,7 +156,13 @@ pub enum ReturnedKind {
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Step {
     /// A statement, by its index.
-    Send { statement: usize },
+    Send {
+        statement: usize,
+        /// Whether the steps after it are taken before it is answered, if the protocol can do that.
+        /// None for every statement of PostgreSQL that returns no variables.
+        #[serde(default)]
+        ahead: Option<bool>,
+    },
     If {
         condition: Expression,
         then: Vec<Step>,
@@ -156,6 +180,25 @@ pub enum Step {
     },
     /// Ends the operation, which has succeeded.
     Rollback {},
+    /// Waits for the answers to what was sent ahead.
+    Await {},
+    /// Computes a variable of the connection. `place` is the command's file and line.
+    Set { name: String, of: Formula, place: String },
+    /// Takes some steps or others, by whether a formula is true.
+    When {
+        condition: Formula,
+        place: String,
+        then: Vec<Step>,
+        #[serde(default)]
+        otherwise: Vec<Step>,
+    },
+    /// Waits so many microseconds, times the whole number that a variable begins with.
+    Sleep {
+        us: u64,
+        #[serde(default)]
+        times: Option<String>,
+        place: String,
+    },
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -167,6 +210,9 @@ pub struct Operation {
     pub lets: Vec<Let>,
     #[serde(default)]
     pub transaction: bool,
+    /// Whether its statements begin and end transactions themselves.
+    #[serde(default)]
+    pub own_transactions: bool,
     pub statements: Vec<Statement>,
     /// The order of the statements, with conditions and loops; empty if each is sent in turn.
     #[serde(default)]
@@ -204,6 +250,8 @@ pub struct Workload {
     pub operations: Vec<Operation>,
     #[serde(default)]
     pub mix: Mix,
+    #[serde(default)]
+    pub variables: Vec<SessionVariable>,
 }
 
 /// How the next operation is chosen.

@@ -15,6 +15,7 @@ from plimsoll.errors import UsageError
 from plimsoll.model.base import Model
 from plimsoll.model.engine.expressions import Expression
 from plimsoll.model.engine.networks import Network
+from plimsoll.model.engine.scripts import Formula, SessionVariable
 from plimsoll.model.engine.values import IntegerValue, LiteralValue, Value, VariableValue
 
 # --- target ---
@@ -167,6 +168,9 @@ class EngineStatement(Model):
     choose: Value | None = None
     rows_least: Annotated[int, Field(ge=0)] = 0
     returns: tuple[Returned, ...] = ()  # the first columns of the result
+    # The row that they are of. `only` makes any other number of rows a failure (pgbench's \gset);
+    # with `last` the variables stay as they are without a row (its \aset)
+    row: Literal["first", "only", "last"] = "first"
     row_written: RowWritten | None = Field(None, exclude=True)
 
 
@@ -175,6 +179,15 @@ class SendStep(Model):
 
     kind: Literal["send"] = "send"
     statement: Annotated[int, Field(ge=0)]
+    # Whether the steps after it are taken before it is answered, if the protocol can do that. None
+    # for every statement of PostgreSQL that returns no variables.
+    ahead: bool | None = None
+
+
+class AwaitStep(Model):
+    """Waits for the answers to what was sent ahead."""
+
+    kind: Literal["await"] = "await"
 
 
 class IfStep(Model):
@@ -202,8 +215,36 @@ class RollbackStep(Model):
     kind: Literal["rollback"] = "rollback"
 
 
+class SetStep(Model):
+    """Computes a variable of the connection."""
+
+    kind: Literal["set"] = "set"
+    name: str
+    of: Formula
+    place: str  # the command's file and line
+
+
+class WhenStep(Model):
+    """Takes some steps or others, by whether a formula is true."""
+
+    kind: Literal["when"] = "when"
+    condition: Formula
+    place: str  # the command's file and line
+    then: "tuple[Step, ...]"
+    otherwise: "tuple[Step, ...]" = ()
+
+
+class SleepStep(Model):
+    """Waits so many microseconds, times the whole number that a variable begins with."""
+
+    kind: Literal["sleep"] = "sleep"
+    us: Annotated[int, Field(ge=0)]
+    times: str | None = None  # the variable
+    place: str  # the command's file and line
+
+
 Step = Annotated[
-    SendStep | IfStep | RepeatStep | RollbackStep,
+    SendStep | AwaitStep | IfStep | RepeatStep | RollbackStep | SetStep | WhenStep | SleepStep,
     Field(discriminator="kind"),
 ]
 
@@ -218,6 +259,7 @@ class EngineOperation(Model):
     weight: Annotated[float, Field(ge=0)]
     let: tuple[Let, ...] = ()
     transaction: bool = False  # BEGIN before, COMMIT after; both count in the latency
+    own_transactions: bool = False  # whether its statements begin and end transactions
     statements: tuple[EngineStatement, ...]
     steps: tuple[Step, ...] = ()
     # How often it is tried if it meets deadlocks or serialization failures
@@ -244,7 +286,7 @@ class EngineOperation(Model):
                 case SendStep():
                     sent = self.statements[step.statement]
                     goes_on += sent.rows_least * sent.repeat
-                case IfStep():
+                case IfStep() | WhenStep():
                     sides = [self._count_least_rows(side) for side in (step.then, step.otherwise)]
                     ends += [goes_on + end for _, end in sides if end is not None]
                     goes_on += min(on for on, _ in sides)
@@ -294,6 +336,7 @@ class EngineWorkload(Model):
     # How the next operation is chosen: by weight, or from each connection's shuffled deck, with
     # as many cards of an operation as its weight (TPC-C, clause 5.2.4.2)
     mix: Literal["weights", "deck"] = "weights"
+    variables: tuple[SessionVariable, ...] = ()  # what each connection keeps for its scripts
 
 
 POLL_MOST_US = 1_000

@@ -1,0 +1,242 @@
+"""One or several pgbench scripts as a workload, chosen by weight.
+
+The scripts bring no tables: they run on those that are there. What they use and never set is given
+by name, as with `pgbench -D`; `:scale` is counted in `pgbench_branches`, as pgbench does.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+from typing import Any
+
+from plimsoll.complaints import Complaint, Place, Scalar, complain_of_unknown
+from plimsoll.documents import make_document, read_text
+from plimsoll.errors import WorkloadError
+from plimsoll.model.engine.asked import EngineWorkload, Protocol
+from plimsoll.model.engine.scripts import (
+    ClientStart,
+    SeedStart,
+    SessionVariable,
+    TextStart,
+    UndefinedStart,
+)
+from plimsoll.workload.compiled import Compiled
+from plimsoll.workload.pgbench.script import Script, read_script
+from plimsoll.workload.workload import Workload
+
+SUFFIX = ".sql"
+FIELD = "scripts"  # of the definition that a search's request keeps
+NO_REQUEST = (
+    "pgbench scripts are for `plimsoll load` and `plimsoll find`: they send any statement, and a"
+    " request's statements reach its own tables alone"
+)
+MOST_SCRIPTS = 128  # as in pgbench
+_WEIGHED = re.compile(rf"(?P<file>.+{re.escape(SUFFIX)})(?:@(?P<weight>\d{{1,9}}))?")
+# The variables that have values of their own
+_OWN = {"client_id": ClientStart(), "random_seed": SeedStart(), "default_seed": SeedStart()}
+SCALE = "scale"
+COUNT_SCALE = "SELECT count(*) FROM pgbench_branches"
+
+
+@dataclass(frozen=True)
+class ScriptWorkload(Workload):
+    """Scripts as a workload.
+
+    Attributes:
+        scripts: The scripts.
+    """
+
+    scripts: tuple[Script, ...] = ()
+
+    def compile(
+        self,
+        records: int | None = None,
+        parameters: Mapping[str, Scalar] | None = None,
+        protocol: Protocol = "postgres",
+    ) -> Compiled:
+        """Compile the scripts; `records` has no meaning.
+
+        Args:
+            records: Not used.
+            parameters: The values of variables.
+            protocol: The wire protocol of the database family.
+
+        Raises:
+            WorkloadError: The database is no PostgreSQL, a variable has no value, or no script uses
+                one that is given.
+        """
+        del records
+        self.require_protocol(protocol)
+        given = {name: str(self.setting(name, value)) for name, value in (parameters or {}).items()}
+        for name, place in self.uses.items():
+            if name not in given and name not in self.assigned and name not in _OWN:
+                raise WorkloadError(_complain_of_undefined(name, place))
+        names = sorted({*self.uses, *self.assigned})
+        return Compiled(
+            name=self.name,
+            protocol=protocol,
+            dataset=self.dataset,
+            records=1,
+            parameters=dict(given),
+            dataset_parameters={},
+            tables=(),
+            engine=EngineWorkload(
+                key_spaces=(),
+                operations=tuple(script.operation for script in self.scripts),
+                variables=tuple(
+                    SessionVariable(
+                        name=name,
+                        starts=TextStart(value=given[name])
+                        if name in given
+                        else _OWN.get(name, UndefinedStart()),
+                    )
+                    for name in names
+                ),
+            ),
+        )
+
+    @property
+    def uses(self) -> dict[str, Place]:
+        """The variables that the scripts use, each with the place of a use."""
+        return {name: place for script in self.scripts for name, place in script.used.items()}
+
+    @property
+    def assigned(self) -> frozenset[str]:
+        """The variables that the scripts set."""
+        return frozenset().union(*(script.assigned for script in self.scripts))
+
+    @property
+    def operation_names(self) -> list[str]:
+        """The names of its operations, in their order."""
+        return [script.operation.name for script in self.scripts]
+
+    @property
+    def setting_names(self) -> list[str]:
+        """The variables that a user may give."""
+        return sorted(self.uses)
+
+    def lacks_scale(self, given: Mapping[str, Scalar]) -> bool:
+        """Whether `:scale` is used, and neither set nor given."""
+        return SCALE in self.uses and SCALE not in self.assigned and SCALE not in given
+
+    def require_protocol(self, protocol: Protocol) -> None:
+        """Refuse a database that is no PostgreSQL.
+
+        Raises:
+            WorkloadError: It is none.
+        """
+        if protocol != "postgres":
+            raise WorkloadError(
+                Complaint(
+                    (),
+                    f"a pgbench script is for PostgreSQL alone, not for {protocol}",
+                    place=Place(self.document.source),
+                )
+            )
+
+    def setting(self, name: str, value: Scalar) -> Scalar:
+        """Return a variable's value.
+
+        Raises:
+            WorkloadError: The scripts do not use it.
+        """
+        if name not in self.uses:
+            what = f"variable of {self.name}"
+            raise WorkloadError(complain_of_unknown(what, name, self.setting_names, (name,)))
+        return value
+
+
+def names_scripts(name: str) -> bool:
+    """Whether a workload's name is that of a script, or of several: `a.sql@2,b.sql`."""
+    return all(_WEIGHED.fullmatch(part) for part in name.split(","))
+
+
+def load_scripts(name: str) -> ScriptWorkload:
+    """Read scripts from files: `a.sql`, or `a.sql@2,b.sql@1` with weights.
+
+    Raises:
+        WorkloadError: Something in one cannot be run; names file and line.
+        UsageError: A file cannot be read.
+    """
+    scripts = []
+    for part in name.split(","):
+        found = _WEIGHED.fullmatch(part)
+        assert found is not None  # noqa: S101 - `names_scripts` has looked
+        weight = 1 if found["weight"] is None else int(found["weight"])
+        scripts.append((found["file"], weight, read_text(Path(found["file"]))))
+    return make_workload(scripts)
+
+
+def read_definition(definition: Mapping[str, Any]) -> ScriptWorkload:
+    """Read the scripts of a definition, as `make_workload` writes it.
+
+    Raises:
+        WorkloadError: It is none, or something in a script cannot be run.
+    """
+    match definition:
+        case {"scripts": [*scripts]} if all(map(_is_script, scripts)) and len(definition) == 1:
+            return make_workload([(one["file"], one["weight"], one["text"]) for one in scripts])
+    raise WorkloadError(Complaint((FIELD,), "is a list of scripts: file, weight and text of each"))
+
+
+def _is_script(declared: object) -> bool:
+    match declared:
+        case {"file": str(), "weight": int(), "text": str()}:
+            return True
+    return False
+
+
+def make_workload(files: Sequence[tuple[str, int, str]]) -> ScriptWorkload:
+    """Make a workload of scripts.
+
+    Args:
+        files: The name of each file, its weight and its text.
+
+    Raises:
+        WorkloadError: Something in a script cannot be run, or none is ever chosen.
+    """
+    if not 1 <= len(files) <= MOST_SCRIPTS:
+        raise WorkloadError(Complaint((), f"1 to {MOST_SCRIPTS} scripts are allowed"))
+    if not any(weight for _, weight, _ in files):
+        raise WorkloadError(Complaint((), "the weights of the scripts sum to nothing"))
+    names = _name_operations([file for file, _, _ in files])
+    scripts = tuple(
+        read_script(text, source=file, name=name, weight=weight)
+        for name, (file, weight, text) in zip(names, files, strict=True)
+    )
+    definition = {
+        FIELD: [{"file": file, "weight": weight, "text": text} for file, weight, text in files]
+    }
+    source = files[0][0]
+    document, _ = make_document(definition, source)
+    name = "+".join(names)
+    return ScriptWorkload(
+        name=name,
+        about=f"pgbench {'script' if len(files) == 1 else 'scripts'}",
+        dataset=name,
+        default_records=1,
+        parameters={},
+        document=document,
+        tables_document=document,
+        text="\n".join(text for _, _, text in files),
+        scripts=scripts,
+    )
+
+
+def _name_operations(files: Sequence[str]) -> list[str]:
+    """Name each operation by its file's stem; files of equal stems by their paths."""
+    stems = [PurePath(file).stem for file in files]
+    paths = [file.removesuffix(SUFFIX) for file in files]
+    names = [
+        stem if stems.count(stem) == 1 else path for stem, path in zip(stems, paths, strict=True)
+    ]
+    names = [re.sub(r"[^\w-]+", "_", name, flags=re.ASCII).strip("_") or "script" for name in names]
+    if len({*names}) < len(names):
+        names = [f"{name}-{number}" for number, name in enumerate(names, 1)]
+    return [name[-64:] for name in names]
+
+
+def _complain_of_undefined(name: str, place: Place) -> Complaint:
+    problem = f"the variable :{name} is never set: -D {name}=VALUE gives it a value"
+    return Complaint((), problem, place=place)
