@@ -449,7 +449,9 @@ impl Running {
             tools.query("COMMIT");
             Went::Sent
         } else if sent {
-            self.place = Place::Whole;
+            // the answer tells whether a script ends within a transaction
+            let scripted = operation.own_transactions;
+            self.place = if scripted { Place::Between { next: at } } else { Place::Whole };
             Went::Sent
         } else if operation.own_transactions && tools.wire.in_transaction() {
             self.step_failed(&operation.name, "it ends within a transaction", sent)

@@ -135,7 +135,7 @@ class ScriptWorkload(Workload):
                 )
             )
 
-    def setting(self, name: str, value: Scalar) -> Scalar:
+    def check_setting(self, name: str, value: Scalar) -> Scalar:
         """Return a variable's value.
 
         Raises:

@@ -178,7 +178,7 @@ def test_a_run_and_a_result_are_compared_alike(result: plimsoll.Result) -> None:
 
 def test_a_load_result_is_what_the_command_line_prints() -> None:
     assert issubclass(plimsoll.LoadResult, Loaded)
-    assert Loadable.__dataclass_fields__.keys() == {"server", "compiled", "sent"}
+    assert Loadable.__dataclass_fields__.keys() == {"server", "compiled", "sent", "notes"}
 
 
 @pytest.mark.parametrize(

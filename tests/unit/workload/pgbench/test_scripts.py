@@ -286,9 +286,9 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 
 def test_only_what_a_script_uses_can_be_given() -> None:
     workload = make(TPCB)
-    assert workload.setting("scale", "10") == "10"
+    assert workload.check_setting("scale", "10") == "10"
     with pytest.raises(WorkloadError) as refused:
-        workload.setting("scal", "10")
+        workload.check_setting("scal", "10")
     assert "scale" in str(refused.value)
 
 
