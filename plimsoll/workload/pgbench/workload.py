@@ -68,7 +68,9 @@ class ScriptWorkload(Workload):
         """
         del records
         self.require_protocol(protocol)
-        given = {name: str(self.setting(name, value)) for name, value in (parameters or {}).items()}
+        given = {
+            name: str(self.check_setting(name, value)) for name, value in (parameters or {}).items()
+        }
         for name, place in self.uses.items():
             if name not in given and name not in self.assigned and name not in _OWN:
                 raise WorkloadError(_complain_of_undefined(name, place))
