@@ -1,4 +1,4 @@
-"""The runs of an experiment's cells: their turns, and their results."""
+"""The runs of an experiment's cells, and their results."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -11,9 +11,8 @@ from plimsoll.errors import RunNotFoundError, UnreadableRecordError
 from plimsoll.experiments.records import cell_run_id
 from plimsoll.fleet.failures import extract_cause
 from plimsoll.model.deployment.function_settings import RunSettings
-from plimsoll.model.request.experiment import Cell, Experiment, Turn, find_partner, slot_s
+from plimsoll.model.request.experiment import Cell, Experiment
 from plimsoll.model.run.results import RunResult
-from plimsoll.model.timings import Timings
 from plimsoll.report.experiment.summary import CellRun
 from plimsoll.requests.cells import expand_cells
 
@@ -61,20 +60,3 @@ def list_begun(runs: Sequence[CellRun]) -> list[CellRun]:
     last = datetime.max.replace(tzinfo=UTC)
     tried = [run for run in runs if run.state is not None or run.why is not None]
     return sorted(tried, key=lambda run: run.submitted or last)
-
-
-def find_turn(
-    experiment: Experiment, experiment_id: str, cell: Cell, timings: Timings
-) -> Turn | None:
-    """Return a cell's turn; None if its run is not paired."""
-    other = find_partner(experiment, cell.variants)
-    if other is None or experiment.pairs is None:
-        return None
-    beside = next(one for one in expand_cells(experiment) if one.variants == other)
-    loads = [one.request.load for one in (cell, beside)]
-    longest_s = max(load.warmup_s + load.duration_s for load in loads)
-    return Turn(
-        beside=cell_run_id(experiment_id, beside),
-        second=cell.variants[experiment.pairs.axis] == experiment.pairs.of[1],
-        slot_s=slot_s(longest_s, timings.metric_period_s),
-    )

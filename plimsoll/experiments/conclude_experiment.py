@@ -6,7 +6,7 @@ from typing import Any
 from plimsoll.aws.function_log import log_line
 from plimsoll.aws.run_records import now
 from plimsoll.experiments.boundary import find_boundary
-from plimsoll.experiments.cell_runs import find_turn, list_begun, read_cell_runs
+from plimsoll.experiments.cell_runs import list_begun, read_cell_runs
 from plimsoll.experiments.datasets import read_dataset_outcomes
 from plimsoll.experiments.records import (
     REPORT,
@@ -15,6 +15,7 @@ from plimsoll.experiments.records import (
     open_experiments,
     read_experiment,
 )
+from plimsoll.experiments.turns import find_turn
 from plimsoll.fleet.failures import extract_cause
 from plimsoll.model.deployment.function_settings import PricedSettings, RunSettings
 from plimsoll.model.request.boundary import Boundary

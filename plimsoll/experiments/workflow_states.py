@@ -8,7 +8,6 @@ from plimsoll.errors import (
     RunNotFoundError,
     UnreadableRecordError,
 )
-from plimsoll.experiments.cell_runs import find_turn
 from plimsoll.experiments.datasets import find_restored, plan_datasets, record_dataset
 from plimsoll.experiments.records import (
     cell_run_id,
@@ -16,6 +15,7 @@ from plimsoll.experiments.records import (
     read_experiment,
     require_running,
 )
+from plimsoll.experiments.turns import find_turn
 from plimsoll.model.deployment.function_settings import (
     SettleCellsSettings,
     StopSettings,

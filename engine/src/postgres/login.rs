@@ -76,6 +76,7 @@ fn open(
         StatementMode::Prepared if is_utility(&prepared.sql) => {
             let encodings = prepare(channel, "", prepared)?;
             let template = Template::new(b"", &encodings);
+            let template = template.with_texts(!prepared.returns.is_empty());
             (Statement::Parsed { text: prepared.sql.clone(), template }, encodings)
         }
         StatementMode::Prepared => {

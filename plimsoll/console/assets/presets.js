@@ -15,6 +15,7 @@ const TASKS = {
   "r1": ["buy", "Compare two volumes: 1,000 and 2,000 IOPS"],
   "boundary-demo": ["buy", "Find the cheapest of four volumes that carries a load"],
   "size-demo": ["buy", "Measure once, then ask what to buy"],
+  "tpcc-demo": ["buy", "Compare two volumes for TPC-C's transactions"],
   "r2-demo": ["buy", "Compare three kinds of storage for Cassandra"],
   "cassandra-ring-demo": ["more", "What three copies of each row cost a Cassandra"],
   "r3-demo": ["more", "How long the phases of a batch job take"],

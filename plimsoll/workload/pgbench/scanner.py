@@ -161,10 +161,10 @@ class _Scanner:
         raise workload_error("a comment has no end", self._line(start))
 
     def _scan_dollars(self, start: int, quote: str) -> str:
-        end = self._script.find(quote, start + len(quote))
-        if end < 0:
+        quoted, end, _ = self._script[start + len(quote) :].partition(quote)
+        if not end:
             raise workload_error(f"a part quoted by {quote} has no end", self._line(start))
-        self.at = end + len(quote)
+        self.at = start + len(quote) + len(quoted) + len(quote)
         return self._script[start : self.at]
 
     def _scan_meta(self, start: int) -> Iterator[Meta]:

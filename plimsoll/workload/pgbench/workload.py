@@ -229,9 +229,9 @@ def make_workload(files: Sequence[tuple[str, int, str]]) -> ScriptWorkload:
 def _name_operations(files: Sequence[str]) -> list[str]:
     """Name each operation by its file's stem; files of equal stems by their paths."""
     stems = [PurePath(file).stem for file in files]
-    paths = [file.removesuffix(SUFFIX) for file in files]
     names = [
-        stem if stems.count(stem) == 1 else path for stem, path in zip(stems, paths, strict=True)
+        stem if stems.count(stem) == 1 else file.removesuffix(SUFFIX)
+        for stem, file in zip(stems, files, strict=True)
     ]
     names = [re.sub(r"[^\w-]+", "_", name, flags=re.ASCII).strip("_") or "script" for name in names]
     if len({*names}) < len(names):

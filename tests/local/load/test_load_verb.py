@@ -260,7 +260,7 @@ def test_each_second_is_told_of_the_last_one_its_part(
         (["--set", "x=1"], "ycsb-c has no parameter 'x'"),
         (["--set", "x"], "--set: must be NAME=VALUE"),
         (["--tables", "2"], "ycsb-c has no parameter 'tables'"),
-        (["--workload", "ycsb-z"], "unknown workload 'ycsb-z'"),
+        (["--workload", "ycsb-a"], "only pgbench scripts can be several"),
     ],
 )
 def test_bad_usage(plimsoll: Callable[..., Output], arguments: list[str], message: str) -> None:
@@ -269,3 +269,9 @@ def test_bad_usage(plimsoll: Callable[..., Output], arguments: list[str], messag
     )
     assert (code, out) == (2, "")
     assert message in err
+
+
+def test_an_unknown_workload_is_bad_usage(plimsoll: Callable[..., Output]) -> None:
+    code, out, err = plimsoll("load", "--dsn", "mysql://u:p@h/d", "--workload", "ycsb-z")
+    assert (code, out) == (2, "")
+    assert "unknown workload 'ycsb-z'" in err
