@@ -191,7 +191,7 @@ def draw_clauses(transactions: int) -> Iterator[Clause]:
         chi_square, degrees = compare_with_nurand(
             value, draw_numbers(value, transactions, next(seeds))
         )
-        # its mean is its degrees of freedom, and its variance twice as much
+        # a chi-square has the mean `degrees` and the variance 2 * `degrees`
         away = (chi_square - degrees) / sqrt(2 * degrees)
         yield f"2.1.6, {name}, chi-square", f"{degrees:,}", f"{chi_square:,.0f}", away
 

@@ -23,6 +23,7 @@ from dataclasses import dataclass
 
 from plimsoll import words
 from plimsoll.capacity.beside import background_cost
+from plimsoll.capacity.conditions import dispute_by_conditions
 from plimsoll.capacity.confirm.toggled import judge_toggle
 from plimsoll.capacity.credits import judge_sustained
 from plimsoll.capacity.search import axis_of
@@ -46,7 +47,7 @@ from plimsoll.model.request.search_request import (
 )
 from plimsoll.model.request.toggle import ToggleResult, addresses_by_state
 from plimsoll.model.run.fleet import ServerCounters, StepPlan, UnfinishedWork
-from plimsoll.model.run.results import LimitingResource, StepResult
+from plimsoll.model.run.results import CheckedCondition, LimitingResource, StepResult
 from plimsoll.model.run.run_record import BusyMachine, Recovery
 
 STILL_S = 10  # a backlog that has not shrunk for so long will not shrink
@@ -260,7 +261,10 @@ def shorten_window(plan: StepPlan, request: Request) -> StepPlan | None:
 
 
 def conclude_search(
-    request: Request, steps: Sequence[StepResult], volume: VolumeLimits | None
+    request: Request,
+    steps: Sequence[StepResult],
+    volume: VolumeLimits | None,
+    conditions: Sequence[CheckedCondition] = (),
 ) -> tuple[Capacity, LimitingResource]:
     """Judge the steps of a search, and name the resource that set the limit.
 
@@ -268,6 +272,7 @@ def conclude_search(
         request: The request of the search.
         steps: The steps, with the target's own figures where they are known.
         volume: The documented limits of the target's volume; None if not known.
+        conditions: What was found of the workload's conditions; a broken one disputes the answer.
 
     Raises:
         UsageError: The steps cannot be judged.
@@ -278,6 +283,7 @@ def conclude_search(
     if cost is not None:
         closing = (capacity.closing or Closing()).model_copy(update={"background": cost})
         capacity = capacity.model_copy(update={"closing": closing})
+    capacity = dispute_by_conditions(capacity, conditions)
     limiting = find_limiting_resource(capacity, steps, volume)
     return capacity.model_copy(update={"limiting_resource": limiting.resource}), limiting
 

@@ -15,28 +15,18 @@ def dispute_by_conditions(capacity: Capacity, checked: Sequence[CheckedCondition
     broken = describe_broken(checked)
     if broken is None:
         return capacity
-    return capacity.model_copy(
-        update={
-            "verdict": "INCONSISTENT",
-            "max_sustainable_throughput_ops_per_second": None,
-            "bound": None,
-            "figure": None,
-            "at": None,
-            "bracket": None,
-            "edge": None,
-            "cause": "audit:conditions",
-            "causes": ("audit:conditions",),
-            "question": None,
-            "summary": f"no figure: after the last step {broken}",
-            "notes": (
-                f"without the audit conditions: {capacity.verdict}: {capacity.summary}",
-                *capacity.notes,
-            ),
-            "repetitions": None,
-            "median_ops_per_second": None,
-            "interval": None,
-            "burst": None,
-        }
+    cause = "audit:conditions"
+    return capacity.withdraw_figure(
+        verdict="INCONSISTENT",
+        cause=cause,
+        causes=(cause,),
+        summary=f"no figure: after the last step {broken}",
+        notes=(
+            f"without the audit conditions: {capacity.sentence}",
+            *capacity.notes,
+        ),
+        burst=None,
+        closing=None,
     )
 
 

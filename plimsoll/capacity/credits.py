@@ -175,27 +175,15 @@ def _conclude_nothing_lasts(
     meanwhile = f"; {burst.summary}" if burst else ""
     why = _explain_spending([step for judged in bursting.steps for step in judged.steps])
     failed = [judged for judged in bursting.steps if not judged.passed]
-    return bursting.model_copy(
-        update={
-            "verdict": "BURST",
-            "max_sustainable_throughput_ops_per_second": None,
-            "bound": None,
-            "figure": None,
-            "at": None,
-            "bracket": None,
-            "edge": None,
-            "question": None,
-            "cause": CREDITS,
-            "causes": (CREDITS,),
-            "summary": f"the sustained throughput was not measured: every load {why}{meanwhile}",
-            "repetitions": None,
-            "median_ops_per_second": None,
-            "interval": None,
-            "burst": burst,
-            "rules": rules,
-            "steps": tuple(sorted((*_list_credit_loads(bursting), *failed), key=lambda j: j.load)),
-            "notes": (*notes, *bursting.notes),
-        }
+    return bursting.withdraw_figure(
+        verdict="BURST",
+        cause=CREDITS,
+        causes=(CREDITS,),
+        summary=f"the sustained throughput was not measured: every load {why}{meanwhile}",
+        burst=burst,
+        rules=rules,
+        steps=tuple(sorted((*_list_credit_loads(bursting), *failed), key=lambda j: j.load)),
+        notes=(*notes, *bursting.notes),
     )
 
 

@@ -51,8 +51,8 @@ def check_conditions(
         target: The database.
         compiled: The workload.
         connect: Opens the database; None for the family's own way.
-        longest_s: The time for all conditions in seconds; None for no limit. What does not end in
-            time is unknown.
+        longest_s: The time for all conditions in seconds, from the login on; None for no limit.
+            What does not end in time is unknown.
 
     Raises:
         PlimsollError: The server is unreachable.
@@ -60,9 +60,9 @@ def check_conditions(
     """
     if not compiled.conditions:
         raise UsageError(Complaint(("workload",), f"{compiled.name} has no conditions to check"))
-    ends_at = None if longest_s is None else time.monotonic() + longest_s
     checked = []
     with (connect or open_numbers)(target) as numbers:
+        ends_at = None if longest_s is None else time.monotonic() + longest_s
         for name, condition in compiled.conditions.items():
             left_s = None if ends_at is None else ends_at - time.monotonic()
             breaches, unknown = None, None

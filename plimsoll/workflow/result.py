@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 import plimsoll
-from plimsoll.capacity.conditions import dispute_by_conditions
 from plimsoll.model.aws.volumes import VolumeLimits, limits
 from plimsoll.model.base import Model
 from plimsoll.model.datasets import DatasetLayout
@@ -59,10 +58,10 @@ def conclude_steps(
     Raises:
         UsageError: The steps cannot be judged.
     """
-    capacity, limiting = conclude_search(request, steps, volume_limits(request))
+    capacity, limiting = conclude_search(request, steps, volume_limits(request), conditions)
     toggle = compare_toggle_states(request, steps, collect_readings(steps))
     return Conclusion(
-        capacity=dispute_by_conditions(capacity, conditions),
+        capacity=capacity,
         limiting=limiting,
         toggle=toggle,
         conditions=conditions,

@@ -159,7 +159,7 @@ fn call(function: Function, of: &[Scalar], drawing: &mut Drawing) -> Result<Scal
         F::BitAnd => Scalar::Integer(integer(of[0])? & integer(of[1])?),
         F::BitOr => Scalar::Integer(integer(of[0])? | integer(of[1])?),
         F::BitXor => Scalar::Integer(integer(of[0])? ^ integer(of[1])?),
-        // by the low six bits of the distance, as processors do it
+        // only the low six bits of the distance count, as on processors
         F::ShiftLeft => Scalar::Integer(integer(of[0])?.wrapping_shl(integer(of[1])? as u32)),
         F::ShiftRight => Scalar::Integer(integer(of[0])?.wrapping_shr(integer(of[1])? as u32)),
         F::Not => Scalar::Boolean(!boolean(of[0])?),

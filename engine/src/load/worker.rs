@@ -348,7 +348,7 @@ impl<'a, W: Wire> Worker<'a, W> {
             self.resting.pop();
             let lane = &mut self.lanes[index];
             if lane.resumes_at != until {
-                continue; // its operation was given up meanwhile
+                continue; // the operation that paused was given up
             }
             lane.resumes_at = 0;
             lane.statement_sent = now;

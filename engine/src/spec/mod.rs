@@ -158,8 +158,8 @@ pub enum Step {
     /// A statement, by its index.
     Send {
         statement: usize,
-        /// Whether the steps after it are taken before it is answered, if the protocol can do that.
-        /// None for every statement of PostgreSQL that returns no variables.
+        /// Whether the next steps are taken before this one is answered, if the protocol allows it.
+        /// If this is not said, they are: on PostgreSQL, after a statement that returns no variables.
         #[serde(default)]
         ahead: Option<bool>,
     },

@@ -107,7 +107,8 @@ def read_sysbench(text: str, name: str) -> Reading:
         )
     if not time_s:
         raise UsageError(f"{name}: total time is {'missing: cut off' if time_s is None else '0'}")
-    if "Threads fairness:" not in text:  # its last part: a figure before may have lost digits
+    # The report ends with this part. Without it, the last figure may have lost digits
+    if "Threads fairness:" not in text:
         raise UsageError(f"{name}: no 'Threads fairness:': the report is cut off")
     _check_running(text, values["threads"], time_s, name)
     mean_ms = values["mean"]

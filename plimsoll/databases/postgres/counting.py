@@ -105,7 +105,7 @@ class PostgresCounter:
         self._version = int(number)
         self._inspects = False  # whether the copy has pg_walinspect
         self._inspected: int | None = None  # position in the log up to which records were counted
-        self._log = dict.fromkeys(_OF_LOG, 0)  # of the copy's records up to there
+        self._log = dict.fromkeys(_OF_LOG, 0)  # sums over the copy's records up to that position
 
     def create_copy(self, database: str) -> None:
         """Create an empty database."""

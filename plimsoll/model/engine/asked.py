@@ -179,8 +179,8 @@ class SendStep(Model):
 
     kind: Literal["send"] = "send"
     statement: Annotated[int, Field(ge=0)]
-    # Whether the steps after it are taken before it is answered, if the protocol can do that. None
-    # for every statement of PostgreSQL that returns no variables.
+    # Whether the next steps are taken before this one is answered, if the protocol allows it. With
+    # None they are: on PostgreSQL, after a statement that returns no variables
     ahead: bool | None = None
 
 

@@ -14,7 +14,7 @@ FormulaFunction = Literal[
     "add",
     "subtract",
     "multiply",
-    "divide",  # of whole numbers, rounded towards zero
+    "divide",  # the quotient of two whole numbers is rounded toward zero
     "remainder",
     "bit_and",
     "bit_or",

@@ -315,6 +315,14 @@ class Capacity(Model):
         """The verdict's name with its sentence, as in "KNEE: sustains 2,000 ops/s at 8 ..."."""
         return f"{self.verdict}: {self.summary}"
 
+    def withdraw_figure(self, **changes: object) -> Self:
+        """Return it with other conclusions, and without the figure and what is said of it."""
+        withdrawn = (
+            *("max_sustainable_throughput_ops_per_second", "bound", "figure", "at", "bracket"),
+            *("edge", "question", "repetitions", "median_ops_per_second", "interval"),
+        )
+        return self.model_copy(update=dict.fromkeys(withdrawn) | changes)
+
     @property
     def slowed(self) -> bool:
         """Whether it is a lower bound alone because other programs slowed the steps."""

@@ -21,7 +21,7 @@ from plimsoll.workload.declared import workload_error
 
 SEED = "default_seed"  # the variable that hashes and permutations are seeded with
 DEEPEST = 100  # parts within each other
-MOST_VALUES = 16  # of a function, as in pgbench
+MOST_VALUES = 16  # that a function may take, as in pgbench
 _HIGHEST = 2**63 - 1
 
 _TOKEN = re.compile(
@@ -35,8 +35,8 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 
-# Of an operator between two values: how tightly it binds, and its function. > and >= are < and <=
-# of the values in the other order
+# How tightly each operator between two values binds, and its function. `a > b` is read as `b < a`,
+# and `a >= b` as `b <= a`
 _OPERATORS: dict[str, tuple[int, FormulaFunction]] = {
     "or": (1, "or"),
     "and": (2, "and"),

@@ -26,7 +26,7 @@ from plimsoll.workload.pgbench.script import Script, read_script
 from plimsoll.workload.workload import Workload
 
 SUFFIX = ".sql"
-FIELD = "scripts"  # of the definition that a search's request keeps
+FIELD = "scripts"  # the field with the scripts, in the definition that a search keeps
 NO_REQUEST = (
     "pgbench scripts are for `plimsoll load` and `plimsoll find`: they send any statement, and a"
     " request's statements reach its own tables alone"

@@ -101,7 +101,7 @@ def test_an_index_more_is_found_on_mariadb(
     migration: str,
     tmp_path: Path,
 ) -> None:
-    # its purge looks at the rollback segments now and then, which takes some 500 pages
+    # not by pages: now and then MariaDB's purge reads the rollback segments, some 500 pages
     call = [mariadb.dsn, "--workload", workload, "--after", migration]
     check_migration_found(plimsoll, call, tmp_path, by="log_bytes")
 

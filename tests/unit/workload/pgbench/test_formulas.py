@@ -245,7 +245,7 @@ DRAWS = 40_000
     ("expression", "mass"),
     [
         ("random(3, 12)", lambda _: 0.1),
-        # by their densities between place / 10 and (place + 1) / 10
+        # the chance of each tenth of the range: the density's integral over it
         (
             "random_exponential(3, 12, 2.5)",
             lambda place: (
