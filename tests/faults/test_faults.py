@@ -136,7 +136,6 @@ REPRESENTATIVE = {
     ("prepare", "INT"),
     ("load", "KILL of the stand-in"),
     ("load", "removed folder"),
-    ("judge", "STOP for 10 s"),
     ("switch", "KILL"),
 }
 
@@ -159,8 +158,8 @@ def test_a_fault(
 
 # PostgreSQL is many processes, in namespaces of their own where root runs them
 WITH_POSTGRES = [
-    ("load", "KILL"),
     ("load", "KILL of the database"),
+    pytest.param("load", "KILL", marks=pytest.mark.whole),
     pytest.param("load", "KILL of the stand-in", marks=pytest.mark.whole),
     pytest.param("prepare", "INT", marks=pytest.mark.whole),
 ]
@@ -247,9 +246,10 @@ def what_is_left(run: FaultyRun, *, guarded: bool = False) -> list[str]:
 
 @pytest.mark.parametrize(
     ("memory", "full"),
-    [("ro", False), pytest.param("size=2g", True, marks=pytest.mark.whole)],
+    [("ro", False), ("size=2g", True)],
     ids=["no /dev/shm", "a full /dev/shm"],
 )
+@pytest.mark.whole
 def test_no_memory_to_share(
     tmp_path: Path, memory: str, full: bool, record_property: Callable[[str, object], None]
 ) -> None:

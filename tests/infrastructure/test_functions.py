@@ -107,10 +107,11 @@ WRITES_LINES = {
 
 
 def test_functions_log_lines_of_json_alone() -> None:
+    rows = (*FUNCTIONS.values(), *OF_DEPLOYMENT)
+    packaged = {file for row in rows for file in find_module_files(handler_path(row))}
     printing = {
         str(file.relative_to(ROOT))
-        for row in (*FUNCTIONS.values(), *OF_DEPLOYMENT)
-        for file in find_module_files(handler_path(row))
+        for file in packaged
         for node in ast.walk(ast.parse(file.read_text()))
         if isinstance(node, ast.Call)
         and isinstance(node.func, ast.Name)
