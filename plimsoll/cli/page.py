@@ -53,21 +53,21 @@ def page_options(command: Command) -> Command:
     """Add `--ui` and `--ui-open`; the command receives them as `page`."""
 
     @functools.wraps(command)
-    def called(*arguments: Any, ui: bool, ui_open: bool, **others: Any) -> Any:
+    def run_with_options(*arguments: Any, ui: bool, ui_open: bool, **others: Any) -> Any:
         page = Page(ui or ui_open, ui_open)
         if page.shown:
             require_extra("local", PACKAGES, user="--ui")
         return command(*arguments, page=page, **others)
 
-    called = click.option(
+    run_with_options = click.option(
         "--ui-open", is_flag=True, help="Show the page as with --ui, and open it in the browser."
-    )(called)
+    )(run_with_options)
     return click.option(
         "--ui",
         is_flag=True,
         help="Show progress on a page on 127.0.0.1, whose address is printed; the page stays until"
         " Ctrl-C (docs/console.md).",
-    )(called)
+    )(run_with_options)
 
 
 def make_token() -> str:
@@ -144,7 +144,7 @@ def console(*, url: str | None, stack: str | None, port: int, opened: bool) -> i
     http = Http(address)
     version = Service(http).health().version
     click.echo(f"{address.url} answers, version {version}", err=True)
-    behind, told = Deployed(http), deployed_page_config(address.url)
+    behind, told = Deployed(http), make_deployed_page_config(address.url)
     with (
         interrupt_on_termination(),
         Front(behind, token=make_token(), listener=_listen(port), config=told) as front,
@@ -171,7 +171,7 @@ PASSED_ON = ("Accept", "Content-Type", "Idempotency-Key")
 PASSED_BACK = ("Content-Type", "Retry-After")
 
 
-def deployed_page_config(where: str) -> ConsoleConfig:
+def make_deployed_page_config(where: str) -> ConsoleConfig:
     """Return the page's settings; it polls, since API Gateway has no stream of events."""
     from plimsoll.console.config import ConsoleConfig
 

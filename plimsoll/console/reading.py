@@ -111,17 +111,17 @@ class RunReading:
         """
         whole = None if self._result is None else files.find_model(SECONDS, Seconds)
         if self._result is None or whole is None:
-            steps = self._finished_since(files, record, after)
+            steps = self._read_finished_since(files, record, after)
             return steps, _collect_seconds(steps), self._samples(record, request, after)
         steps = [done for done in self._result.steps if done.plan.index > after.step]
         seconds = [second for second in whole.operations if second.step > after.step]
         if request.phases and not record.past:  # a past run has only the two files
-            steps = self._finished_since(files, record, after)
+            steps = self._read_finished_since(files, record, after)
             seconds = _collect_seconds(steps)
         samples = [sample for sample in whole.target if sample.epoch_ms >= after.sample_ms]
         return steps, seconds, samples
 
-    def _finished_since(
+    def _read_finished_since(
         self, files: RunFiles, record: RunRecord, after: Cursor
     ) -> list[StepResult]:
         """Read the steps that ended since a cursor, in order, up to the first gap."""

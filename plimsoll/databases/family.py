@@ -164,7 +164,7 @@ class Family(typing.Protocol):
     def storage_rates(self, server: ServerFigures) -> StorageRates | None:
         """Return the server's storage I/O; None if it is not counted or the counters restarted."""
 
-    def unfinished_work(self, now: ServerCounters) -> UnfinishedWork | None:
+    def find_unfinished_work(self, now: ServerCounters) -> UnfinishedWork | None:
         """Return the backlog that a load left on a target; None if there is none."""
 
     def write_debt(self, now: ServerCounters) -> WriteDebt | None:

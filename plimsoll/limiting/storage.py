@@ -74,7 +74,7 @@ def _judge_cap(
         if rates
         else ""
     )
-    each = seen.each(done)
+    each = seen.divide_by_throughput(done)
     now = "" if each is None else f" ({least}{words.three_figures(each)} now)"
     fewer = "I/Os" if unit == "IOPS" else "MiB"
     return Candidate(

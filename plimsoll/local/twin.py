@@ -285,7 +285,7 @@ class LocalTwin:
         """Say why a call of AWS failed if the stand-in has ended, or may lack what it needs."""
         if self._aws is None or not isinstance(error, BotoCoreError | ClientError):
             return None
-        if isinstance(error, BotoCoreError) and (why := self._aws.why_ended()) is not None:
+        if isinstance(error, BotoCoreError) and (why := self._aws.explain_end()) is not None:
             return f"the local stand-in for AWS has ended ({why}), and with it all that ran there"
         limits = name_low_limits()
         return (

@@ -83,7 +83,7 @@ def _check_orderable(target: OnRds, version: str, zones: Sequence[str]) -> Itera
         region = clients.rds().meta.region_name
         problem = f"RDS has no {target.instance_class} for {name} in {region}"
         yield make_failed(
-            CLASS, problem, f"target.instance_class: {_listing_command(target, version)}"
+            CLASS, problem, f"target.instance_class: {_build_listing_command(target, version)}"
         )
         why = f"it depends on the {CLASS}"
         yield from (make_unknown(each, why) for each in (STORAGE, ZONE))
@@ -156,7 +156,7 @@ def check_zone(what: str, offered: Sequence[str], zones: Sequence[str]) -> Check
     return make_failed(ZONE, problem, to_do)
 
 
-def _listing_command(target: OnRds, version: str) -> str:
+def _build_listing_command(target: OnRds, version: str) -> str:
     return (
         "see aws rds describe-orderable-db-instance-options"
         f" --engine {target.engine} --engine-version {version}"

@@ -17,7 +17,7 @@ from plimsoll.model.aws.volumes import find_band
 from plimsoll.model.databases import rds_facts
 from plimsoll.model.deployment.functions import FUNCTIONS
 from plimsoll.model.judging.capacity import Capacity
-from plimsoll.model.rds_versions import extended_support_price
+from plimsoll.model.rds_versions import find_extended_support_price
 from plimsoll.model.request.cassandra_target import ROOT_GIB, CassandraTarget
 from plimsoll.model.request.endpoint_target import EndpointTarget
 from plimsoll.model.request.rds_target import LEAST_GIB, AuroraStorage, AuroraTarget, RdsTarget
@@ -127,7 +127,7 @@ def _charge_extended_support(target: RdsTarget | AuroraTarget, hours: float) -> 
     A run ends within a day, and no day costs less than the one before.
     """
     tomorrow = datetime.now(UTC).date() + timedelta(days=1)
-    name = extended_support_price(target.engine, target.engine_version, on=tomorrow)
+    name = find_extended_support_price(target.engine, target.engine_version, on=tomorrow)
     if not target.extended_support or name is None:
         return
     size = instance_size(target.instance_class)

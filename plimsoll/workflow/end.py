@@ -85,7 +85,7 @@ def end_run(
         told_first = records.change(run_id, states=BEFORE_END, **last)
         if told_first:
             ended_event = build_ended_event(result, files)
-            print(_ended_log_line(ended_event, last["cost_usd"]), flush=True)
+            print(_build_end_log_line(ended_event, last["cost_usd"]), flush=True)
             put_event(settings.event_bus, ended_event)
         _draw_report(files, result)
     else:
@@ -172,7 +172,7 @@ def build_ended_event(result: RunResult, files: RunFiles) -> RunEnded:
     )
 
 
-def _ended_log_line(ended: RunEnded, cost_usd: str | None) -> str:
+def _build_end_log_line(ended: RunEnded, cost_usd: str | None) -> str:
     """Build the log line from which the deployment's CloudWatch dashboard lists its runs."""
     told = ended.model_dump(mode="json", include=LOGGED)
     cost = None if cost_usd is None else float(cost_usd)

@@ -21,7 +21,7 @@ def client_points(result: ClientResult, plan: StepPlan) -> Iterator[Point]:
     )
 
 
-def judged_step_points(step: StepResult, run_id: str) -> Iterator[Point]:
+def list_step_points(step: StepResult, run_id: str) -> Iterator[Point]:
     """Yield the points of a step, stamped with the end of its window."""
     end = step.window_end_epoch_ms or step.plan.window_end_epoch_ms
     return make_step_points(step.step, run_id=run_id, index=step.plan.index, epoch_ms=end)
@@ -40,5 +40,5 @@ def run_points(files: RunFiles, run_id: str, samples: Iterable[TargetSample]) ->
         if result.background is None:
             yield from client_points(result, plans[result.step])
     for path, content in files.read_each(ended):
-        yield from judged_step_points(read_file(path, content, StepResult), run_id)
+        yield from list_step_points(read_file(path, content, StepResult), run_id)
     yield from make_target_points(samples, run_id=run_id)

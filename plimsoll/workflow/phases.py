@@ -36,7 +36,7 @@ def find_next_pass(phase: Phase, request: Request, finished: Sequence[FinishedSt
     return next((one for one in own if one.index not in done), None)
 
 
-def planned_pass(
+def plan_phase_pass(
     coming: Pass, checked: CheckedRequest, before: ServerCounters | None, *, poll_us: int = 0
 ) -> StepPlan:
     """Plan a pass.

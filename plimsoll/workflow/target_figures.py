@@ -6,10 +6,10 @@ from datetime import datetime
 from plimsoll.errors import UsageError
 from plimsoll.model.aws.instances import BURST_S, InstanceLimits, cpu_credits, instance_limits
 from plimsoll.model.aws.volumes import limits
-from plimsoll.model.aws.volumes_seen import escaped_share
+from plimsoll.model.aws.volumes_seen import compute_escaped_share
 from plimsoll.model.deployment.function_settings import MetricSettings
 from plimsoll.model.judging.steps import CreditBucket, CreditUse, TargetFigures, TargetSample
-from plimsoll.model.metric_periods import whole_periods
+from plimsoll.model.metric_periods import list_whole_periods
 from plimsoll.model.request.cassandra_target import CassandraTarget
 from plimsoll.model.request.endpoint_target import EndpointTarget
 from plimsoll.model.request.rds_target import AuroraTarget, RdsTarget
@@ -97,7 +97,7 @@ def _list_periods(step: StepResult, period_s: int) -> range:
     plan = step.plan
     end = step.window_end_epoch_ms or plan.window_end_epoch_ms
     start = step.window_start_epoch_ms or plan.window_start_epoch_ms
-    return whole_periods(start, end, period_s=period_s) or whole_periods(
+    return list_whole_periods(start, end, period_s=period_s) or list_whole_periods(
         plan.start_at_epoch_ms, end, period_s=period_s
     )
 
@@ -116,7 +116,7 @@ def add_host_figures(
         update={
             "escaped_iops": target.escaped_iops,
             "escaped_mib_s": target.escaped_mib_s,
-            "escaped_percent": _escaped_percent(target),
+            "escaped_percent": _compute_escaped_percent(target),
             "host_late_percent": target.host_late_percent,
             "host_stolen_percent": target.host_stolen_percent,
             "host_others_percent": target.host_others_percent,
@@ -126,12 +126,12 @@ def add_host_figures(
     return step.model_copy(update={"step": known})
 
 
-def _escaped_percent(target: TargetFigures) -> float | None:
+def _compute_escaped_percent(target: TargetFigures) -> float | None:
     if target.escaped_iops is None or target.escaped_mib_s is None:
         return None
     iops = (target.read_iops or 0.0) + (target.write_iops or 0.0)
     mib_s = (target.read_mib_s or 0.0) + (target.write_mib_s or 0.0)
-    share = escaped_share((target.escaped_iops, target.escaped_mib_s), (iops, mib_s))
+    share = compute_escaped_share((target.escaped_iops, target.escaped_mib_s), (iops, mib_s))
     return 100 * (share or 0.0)
 
 
@@ -154,7 +154,7 @@ def add_credits(step: StepResult, target: Target, samples: Sequence[TargetSample
         samples: The samples of the whole run, for metrics that CloudWatch has only every five
             minutes.
     """
-    seen = _busiest_figures(step)
+    seen = _find_busiest_figures(step)
     if seen is None or isinstance(target, EndpointTarget):
         return step
     end = step.window_end_epoch_ms or step.plan.window_end_epoch_ms
@@ -170,7 +170,7 @@ def add_credits(step: StepResult, target: Target, samples: Sequence[TargetSample
     return step.model_copy(update={"step": step.step.model_copy(update={"credits": known})})
 
 
-def _busiest_figures(step: StepResult) -> TargetFigures | None:
+def _find_busiest_figures(step: StepResult) -> TargetFigures | None:
     """Return the target's figures; in a cluster of like volumes, those of the busiest node."""
     nodes = [node.target for node in step.nodes if node.target is not None]
     iops = [_add_known(one.read_iops, one.write_iops) or 0.0 for one in nodes]

@@ -1,11 +1,11 @@
 """MySQL and MariaDB: implements `plimsoll.databases.family.Family`."""
 
 from plimsoll.databases.mysql.counters import (
+    find_unfinished_work,
     read_counters,
     server_figures,
     signs_of_limits,
     storage_rates,
-    unfinished_work,
     waits,
     write_debt,
 )
@@ -18,6 +18,7 @@ from plimsoll.model.engine.asked import EngineTarget
 __all__ = [
     "await_ready",
     "find_pooler",
+    "find_unfinished_work",
     "make_load_user",
     "open_datasets",
     "read_counters",
@@ -26,7 +27,6 @@ __all__ = [
     "settle",
     "signs_of_limits",
     "storage_rates",
-    "unfinished_work",
     "waits",
     "write_debt",
 ]

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from plimsoll.databases.poolers import Pooler
 from plimsoll.databases.postgres.counters import (
+    find_unfinished_work,
     server_figures,
     signs_of_limits,
     storage_rates,
-    unfinished_work,
     waits,
     write_debt,
 )
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = [
     "await_ready",
     "find_pooler",
+    "find_unfinished_work",
     "make_load_user",
     "open_datasets",
     "read_counters",
@@ -34,7 +35,6 @@ __all__ = [
     "settle",
     "signs_of_limits",
     "storage_rates",
-    "unfinished_work",
     "waits",
     "write_debt",
 ]

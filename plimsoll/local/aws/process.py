@@ -84,7 +84,9 @@ class AwsProcess:
         line = self._process.stdout.readline()
         if not line:
             self._end()
-            raise PlimsollError(f"the local stand-in for AWS did not start: {self._last_words()}")
+            raise PlimsollError(
+                f"the local stand-in for AWS did not start: {self._read_last_line()}"
+            )
         answer = json.loads(line)
         if "error" in answer:
             self._end()
@@ -101,15 +103,15 @@ class AwsProcess:
         """Whether it still runs."""
         return self._process.poll() is None
 
-    def why_ended(self) -> str | None:
+    def explain_end(self) -> str | None:
         """Say why it has ended, if it has; a connection can fail a moment before."""
         try:
             code = self._process.wait(_END_TIMEOUT_S)
         except subprocess.TimeoutExpired:
             return None
-        return signal.strsignal(-code) if code < 0 else self._last_words()
+        return signal.strsignal(-code) if code < 0 else self._read_last_line()
 
-    def _last_words(self) -> str:
+    def _read_last_line(self) -> str:
         self._log.seek(0)
         log_lines = self._log.read().decode(errors="replace").strip().splitlines()
         return log_lines[-1] if log_lines else "it said nothing"
@@ -131,7 +133,7 @@ class AwsProcess:
         except urllib.error.HTTPError as error:
             raise PlimsollError(f"{name}: {json.loads(error.read())['error']}") from None
         except OSError as error:
-            why = self.why_ended() or error
+            why = self.explain_end() or error
             raise PlimsollError(f"the local stand-in for AWS is gone: {why}") from None
 
     def close(self) -> None:

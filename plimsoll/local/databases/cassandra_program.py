@@ -82,9 +82,9 @@ def find_cassandra() -> Path:
     Raises:
         MissingToolError: They have not been fetched; says how to get them.
     """
-    if not _fetched_folder().is_dir():
+    if not _locate_fetched_folder().is_dir():
         raise MissingToolError(f"Cassandra {VERSION} has not been fetched; get it: {HOW_TO_GET}")
-    return _fetched_folder()
+    return _locate_fetched_folder()
 
 
 def fetch_cassandra() -> Path:
@@ -98,14 +98,14 @@ def fetch_cassandra() -> Path:
         PlimsollError: They could not be fetched, or are not what was pinned.
     """
     with lock_cache("cassandra"):
-        if not _fetched_folder().is_dir():
-            part = _fetched_folder().with_suffix(".part")
+        if not _locate_fetched_folder().is_dir():
+            part = _locate_fetched_folder().with_suffix(".part")
             shutil.rmtree(part, ignore_errors=True)
             _download(part)
             check_jars(part)
             (part / "pom.xml").unlink()
-            part.rename(_fetched_folder())
-    return _fetched_folder()
+            part.rename(_locate_fetched_folder())
+    return _locate_fetched_folder()
 
 
 def read_pinned_jars() -> dict[str, str]:
@@ -133,7 +133,7 @@ def check_jars(folder: Path) -> None:
             raise PlimsollError(f"{ARTIFACT}: {name} has sha256 {digest}, not {pinned[name]}")
 
 
-def _fetched_folder() -> Path:
+def _locate_fetched_folder() -> Path:
     return open_cache_directory() / f"cassandra-{VERSION}"
 
 

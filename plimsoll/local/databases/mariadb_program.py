@@ -48,8 +48,8 @@ def find_mariadbd() -> Path:
         if not os.access(chosen, os.X_OK) or Path(chosen).is_dir():
             raise UsageError(f"PLIMSOLL_MARIADBD: {chosen} is not a program that can be run")
         return Path(chosen).resolve()
-    if _fetched_program().is_file():
-        return _fetched_program()
+    if _locate_fetched_program().is_file():
+        return _locate_fetched_program()
     search = os.pathsep.join((os.environ.get("PATH", os.defpath), "/usr/sbin", "/usr/libexec"))
     if installed := shutil.which("mariadbd", path=search):
         try:
@@ -85,14 +85,14 @@ def fetch_mariadb() -> Path:
         PlimsollError: It could not be fetched, or is not what was pinned.
     """
     with lock_cache("mariadb"):
-        if not _fetched_program().is_file():
+        if not _locate_fetched_program().is_file():
             unpacked = open_cache_directory() / f"mariadb-{VERSION}.part"
             shutil.rmtree(unpacked, ignore_errors=True)
             jar = _download(unpacked)
             _unpack(jar, unpacked)
             jar.unlink()
-            unpacked.rename(_fetched_program().parents[1])
-    return _fetched_program()
+            unpacked.rename(_locate_fetched_program().parents[1])
+    return _locate_fetched_program()
 
 
 def find_share_directory(mariadbd: Path) -> Path:
@@ -142,7 +142,7 @@ def read_version(mariadbd: Path) -> str:
     return answer.stdout.strip().split("Ver ")[-1].split(" for ")[0]
 
 
-def _fetched_program() -> Path:
+def _locate_fetched_program() -> Path:
     return open_cache_directory() / f"mariadb-{VERSION}" / "bin" / "mariadbd"
 
 

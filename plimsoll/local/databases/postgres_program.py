@@ -88,7 +88,7 @@ def find_postgres(major: int = MAJOR) -> Path:
         if not said.startswith(f"{major}."):
             raise UsageError(f"PLIMSOLL_POSTGRES: {chosen} is {said}; asked for is {major}")
         return Path(chosen).resolve()
-    fetched = [_fetched_program(major)] if major in PINNED else []
+    fetched = [_locate_fetched_program(major)] if major in PINNED else []
     for program in (*fetched, _INSTALLED / f"{major}/bin/postgres"):
         if program.is_file():
             return program
@@ -124,14 +124,14 @@ def fetch_postgres(major: int = MAJOR) -> Path:
             f" apt-get install postgresql-{major}"
         )
     with lock_cache(f"postgres-{major}"):
-        if not _fetched_program(major).is_file():
-            unpacked = _fetched_program(major).parents[1].with_suffix(".part")
+        if not _locate_fetched_program(major).is_file():
+            unpacked = _locate_fetched_program(major).parents[1].with_suffix(".part")
             shutil.rmtree(unpacked, ignore_errors=True)
             jar = _download(major, unpacked)
             _unpack(jar, unpacked)
             jar.unlink()
-            unpacked.rename(_fetched_program(major).parents[1])
-    return _fetched_program(major)
+            unpacked.rename(_locate_fetched_program(major).parents[1])
+    return _locate_fetched_program(major)
 
 
 def version(postgres: Path) -> str:
@@ -152,7 +152,7 @@ def version(postgres: Path) -> str:
     return found[0]
 
 
-def _fetched_program(major: int) -> Path:
+def _locate_fetched_program(major: int) -> Path:
     return open_cache_directory() / f"postgres-{PINNED[major].version}" / "bin" / "postgres"
 
 

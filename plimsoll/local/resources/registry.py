@@ -86,7 +86,7 @@ class Databases:
             UsageError: The name exists already, or AWS has no such instance.
             PlimsollError: The server did not start.
         """
-        with self._under_way(), ExitStack() as undo:
+        with self._count_start(), ExitStack() as undo:
             directory = self._take(identifier, undo)
             undo.callback(shutil.rmtree, directory, ignore_errors=True)
             database = self._start(directory, start, undo)
@@ -115,7 +115,7 @@ class Databases:
             raise PlimsollError(_LOG.sub("", str(error))) from error
 
     @contextmanager
-    def _under_way(self) -> Iterator[None]:
+    def _count_start(self) -> Iterator[None]:
         """Count a start in progress: `close` waits until it has been undone."""
         with self._lock:
             self._refuse_if_closed()
@@ -184,7 +184,7 @@ class Databases:
             raise UsageError(f"{database.identifier} cannot be restarted on one machine")
 
         def restart() -> None:
-            with self._under_way():
+            with self._count_start():
                 database.sampler.close()
                 database.server.stop()
                 if self.find(database.identifier) is not database:

@@ -20,7 +20,7 @@ from plimsoll.model.request.boundary import (
     Patch,
     Want,
     apply_patch,
-    patched_paths,
+    list_patched_paths,
     require_predictable,
 )
 from plimsoll.model.request.request import Name, Request
@@ -157,7 +157,9 @@ class Experiment(Model):
             axis
             for axis, variants in self.axes.items()
             if any(
-                leaf[0] == "target" for patch in variants.values() for leaf in patched_paths(patch)
+                leaf[0] == "target"
+                for patch in variants.values()
+                for leaf in list_patched_paths(patch)
             )
         )
 
@@ -165,7 +167,7 @@ class Experiment(Model):
         owners: dict[tuple[str, ...], str] = {}
         for axis, variants in self.axes.items():
             for field in sorted(
-                {leaf for patch in variants.values() for leaf in patched_paths(patch)}
+                {leaf for patch in variants.values() for leaf in list_patched_paths(patch)}
             ):
                 if field in owners:
                     problem = (
