@@ -1,6 +1,5 @@
 """The Cassandra server program: its jars, pinned one by one, and the Java that runs them."""
 
-import hashlib
 import os
 import re
 import shutil
@@ -11,7 +10,7 @@ from pathlib import Path
 
 from plimsoll.cache import lock_cache, open_cache_directory
 from plimsoll.errors import MissingToolError, PlimsollError
-from plimsoll.local.databases.maven import run_maven
+from plimsoll.local.databases.maven import hash_file, run_maven
 from plimsoll.model.request.cassandra_target import VERSION
 
 ARTIFACT = f"org.apache.cassandra:cassandra-all:{VERSION}"
@@ -127,8 +126,7 @@ def check_jars(folder: Path) -> None:
         what = "is missing" if strange[0] in pinned else "is not pinned"
         raise PlimsollError(f"{ARTIFACT}: {strange[0]} {what}")
     for name, jar in jars.items():
-        with jar.open("rb") as handle:
-            digest = hashlib.file_digest(handle, "sha256").hexdigest()
+        digest = hash_file(jar)
         if digest != pinned[name]:
             raise PlimsollError(f"{ARTIFACT}: {name} has sha256 {digest}, not {pinned[name]}")
 
