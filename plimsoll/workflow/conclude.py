@@ -27,8 +27,7 @@ from plimsoll.model.run.results import CheckedCondition, CheckedConditions, Seco
 from plimsoll.model.run.run_record import RunFigures, RunRecord
 from plimsoll.requests.checked_request import CheckedRequest, check_request
 from plimsoll.targets.aurora_io import read_billed_io
-from plimsoll.targets.cloudwatch_metrics import has_metrics
-from plimsoll.targets.node_samples import combine_nodes
+from plimsoll.targets.cloudwatch_metrics import combine_nodes, has_metrics
 from plimsoll.workflow.history import read_judged_steps
 from plimsoll.workflow.metric_points import run_points
 from plimsoll.workflow.phases import summarize_phases

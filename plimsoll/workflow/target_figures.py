@@ -16,8 +16,12 @@ from plimsoll.model.request.rds_target import AuroraTarget, RdsTarget
 from plimsoll.model.request.request import Target, TargetKind
 from plimsoll.model.run.results import StepResult
 from plimsoll.model.run.run_record import RunRecord
-from plimsoll.targets.cloudwatch_metrics import summarize_samples
-from plimsoll.targets.node_samples import NodeSamples, combine_nodes, read_node_samples
+from plimsoll.targets.cloudwatch_metrics import (
+    NodeSamples,
+    combine_nodes,
+    read_node_samples,
+    summarize_samples,
+)
 
 
 def read_target_samples(

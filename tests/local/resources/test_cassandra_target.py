@@ -16,9 +16,9 @@ from plimsoll.model.metric_periods import list_whole_periods
 from plimsoll.model.request.cassandra_target import CQL_PORT, VERSION, CassandraTarget
 from plimsoll.model.run.run_record import TargetAddress
 from plimsoll.targets.cloudwatch_metrics import read_samples, summarize_samples
-from plimsoll.targets.ec2_instance import find_data_volume_id
 from plimsoll.targets.template import fill_cassandra_parameters
 from plimsoll.volumes.places import state_path
+from plimsoll.workflow.target import find_data_volume_id
 from tests.local.resources.test_stacks import Stacks, outputs, parameters
 from tests.local.workflow.conftest import wait_until
 from tests.support.patient_cassandra import patient_session
