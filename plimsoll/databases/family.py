@@ -10,8 +10,8 @@ from contextlib import AbstractContextManager
 from typing import assert_never
 
 from plimsoll.databases import cassandra, mysql, postgres
+from plimsoll.databases.connecting import Pooler
 from plimsoll.databases.dataset_notes import DatasetNote
-from plimsoll.databases.poolers import Pooler
 from plimsoll.model.datasets import TableLayout
 from plimsoll.model.engine.asked import EngineTarget, Protocol
 from plimsoll.model.judging.debt import WriteDebt

@@ -10,8 +10,7 @@ from plimsoll.databases.mysql.counters import (
     write_debt,
 )
 from plimsoll.databases.mysql.datasets import open_datasets
-from plimsoll.databases.mysql.pooler import find_pooler
-from plimsoll.databases.mysql.session import make_load_user, read_parameters
+from plimsoll.databases.mysql.session import find_pooler, make_load_user, read_parameters
 from plimsoll.databases.mysql.watching import settle
 from plimsoll.model.engine.asked import EngineTarget
 

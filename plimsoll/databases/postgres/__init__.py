@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
-from plimsoll.databases.poolers import Pooler
+from plimsoll.databases.connecting import Pooler
 from plimsoll.databases.postgres.counters import (
     find_unfinished_work,
     server_figures,
@@ -57,9 +57,9 @@ def find_pooler(target: EngineTarget) -> Pooler | None:
     Raises:
         PlimsollError: The server is unreachable or refuses the login.
     """
-    from plimsoll.databases.postgres import pooler  # noqa: PLC0415 - see above
+    from plimsoll.databases.postgres import session  # noqa: PLC0415 - see above
 
-    return pooler.find_pooler(target)
+    return session.find_pooler(target)
 
 
 def await_ready(target: EngineTarget) -> None:
