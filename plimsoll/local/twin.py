@@ -17,8 +17,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.local.account import RDS_CA_FILE, Keys
-from plimsoll.local.aws.process import AwsProcess
-from plimsoll.local.aws.whole_answers import require_whole_answers
+from plimsoll.local.aws.process import AwsProcess, require_whole_answers
 from plimsoll.local.deploying import Deployer, default_settings, state_machine_arn
 from plimsoll.local.leftovers import IN_MEMORY, remove_databases
 from plimsoll.machine import require_set_clock
