@@ -1,15 +1,20 @@
-"""Watching a run on the service, as `plimsoll run` watches a local one."""
+"""Runs on the service: watches them as `plimsoll run` does local ones, and fetches results."""
 
+import json
 import time
 from collections.abc import Callable
 
-from plimsoll.client.service_client import Service
-from plimsoll.model.run.results import StepResult
+from plimsoll.client.refusals import ServiceError
+from plimsoll.client.service_client import Service, download
+from plimsoll.errors import PlimsollError
+from plimsoll.model.run.results import RunResult, StepResult
 from plimsoll.model.run.run_record import RunRecord
-from plimsoll.model.service.answers import RunDetail
+from plimsoll.model.service.answers import ReportLinks, RunDetail
 from plimsoll.workflow.status import Snapshot
 
 POLL_S = 2.0
+PATIENCE_S = 30.0  # the results are ready when a run ends, its page a little later
+_LOOK_EVERY_S = 0.5
 
 
 class RemoteWatcher:
@@ -52,3 +57,28 @@ def record_of_detail(detail: RunDetail) -> RunRecord:
             "cost_usd": None,
         }
     )
+
+
+def fetch_result(service: Service, run_id: str) -> tuple[RunResult, bytes, ReportLinks]:
+    """Download the result of an ended run; returns it parsed, as bytes, and the links to it.
+
+    Raises:
+        PlimsollError: The service does not have it, or it is of another version.
+    """
+    links = _await_links(service, run_id)
+    body = download(links.result_url)
+    try:
+        return RunResult.model_validate(json.loads(body), extra="ignore"), body, links
+    except ValueError as error:  # also pydantic's errors
+        raise PlimsollError(f"{run_id}: its result is of another version: {error}") from None
+
+
+def _await_links(service: Service, run_id: str) -> ReportLinks:
+    deadline = time.monotonic() + PATIENCE_S
+    while True:
+        try:
+            return service.report_links(run_id)
+        except ServiceError as error:
+            if error.kind != "no-report" or time.monotonic() > deadline:
+                raise
+        time.sleep(_LOOK_EVERY_S)
