@@ -136,10 +136,10 @@ def deadline_error(record: RunRecord, how: str) -> TimeLimitPassedError | Budget
 
 
 def require_loading_budget(record: RunRecord, at: datetime) -> None:
-    """Let loaders go on only while the load's part of the budget pays for them.
+    """Refuse further loading once the part of the budget for it is spent.
 
     Raises:
-        BudgetPassedError: It no longer does.
+        BudgetPassedError: It is spent.
     """
     if record.budget is None or record.prepare_at is None:
         return

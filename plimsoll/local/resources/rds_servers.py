@@ -43,7 +43,7 @@ class Asked:
         """Settings of the volume that depend on the server; None if there are none."""
         match self.engine:
             case "mysql" | "mariadb":
-                return None  # these servers bypass the page cache
+                return None  # these servers use direct I/O
             case "postgres":
                 return VolumeSettings(page_cache_mib=self._postgres_plan.page_cache_mib)
             case _:
