@@ -6,7 +6,6 @@ import functools
 import html
 import os
 import secrets
-import socket
 import tempfile
 import threading
 import webbrowser
@@ -20,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from plimsoll.cli.service_calls import find_service, profile_option, service_options
-from plimsoll.errors import NotFoundError, PlimsollError, UsageError
+from plimsoll.errors import NotFoundError, PlimsollError
 from plimsoll.packaged import require_extra
 
 if TYPE_CHECKING:
@@ -137,7 +136,7 @@ def console(*, url: str | None, stack: str | None, port: int, opened: bool) -> i
     require_extra("local", PACKAGES, user="the page")
     from plimsoll.client.http import Http
     from plimsoll.client.service_client import Service
-    from plimsoll.local.front import Front
+    from plimsoll.local.front import Front, listen
     from plimsoll.local.runner import interrupt_on_termination
 
     address = find_service(url, stack)
@@ -147,20 +146,11 @@ def console(*, url: str | None, stack: str | None, port: int, opened: bool) -> i
     behind, told = Deployed(http), make_deployed_page_config(address.url)
     with (
         interrupt_on_termination(),
-        Front(behind, token=make_token(), listener=_listen(port), config=told) as front,
+        Front(behind, token=make_token(), listener=listen(port), config=told) as front,
         show_page(front, Page(shown=True, opened=opened)),
     ):
         wait_for_interrupt()
     return 0
-
-
-def _listen(port: int) -> socket.socket:
-    from plimsoll.local.front import listen
-
-    try:
-        return listen(port)
-    except OSError as error:
-        raise UsageError(f"--port {port}: {error.strerror}") from None
 
 
 # The page of a deployment: files from here, requests forwarded to the deployment's API.

@@ -22,21 +22,20 @@ def is_most_waiting_for_volume(seen: Seen) -> bool:
 def judge_iops(seen: Seen) -> Candidate | None:
     """Compare I/Os per second with the volume's limit at that time."""
     target = seen.target
-    if target.read_iops is None or target.write_iops is None:
+    if target.iops is None:
         rates = _server_rates(seen)
         limit = None if seen.volume is None else _burst_rate(seen.volume)
         return _judge_cap(
             seen, "storage_iops", None if rates is None else rates.iops, limit, "IOPS", rates=rates
         )
-    iops, limit = target.read_iops + target.write_iops, _iops_limit(target, seen.volume)
-    return _judge_cap(seen, "storage_iops", iops, limit, "IOPS", queue=target.queue)
+    limit = _iops_limit(target, seen.volume)
+    return _judge_cap(seen, "storage_iops", target.iops, limit, "IOPS", queue=target.queue)
 
 
 def judge_throughput(seen: Seen) -> Candidate | None:
     """Compare bytes per second with the volume's limit."""
-    target = seen.target
     limit = None if seen.volume is None else seen.volume.throughput_mib_s
-    if target.read_iops is None or target.write_iops is None:
+    if seen.target.iops is None:
         rates = _server_rates(seen)
         return _judge_cap(
             seen,
@@ -46,10 +45,7 @@ def judge_throughput(seen: Seen) -> Candidate | None:
             "MiB/s",
             rates=rates,
         )
-    if target.read_mib_s is None or target.write_mib_s is None:
-        return None
-    mib_s = target.read_mib_s + target.write_mib_s
-    return _judge_cap(seen, "storage_throughput", mib_s, limit, "MiB/s")
+    return _judge_cap(seen, "storage_throughput", seen.target.mib_s, limit, "MiB/s")
 
 
 def _judge_cap(

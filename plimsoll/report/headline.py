@@ -321,7 +321,8 @@ def predict_more_iops(result: RunResult) -> Prediction | None:
         return None
     now = target.volume.iops
     row = find_band(target.volume, service=target.service)
-    done, throughput = _iops(step), step.step.throughput_ops_per_second
+    done = None if step.target is None else step.target.iops
+    throughput = step.step.throughput_ops_per_second
     if now is None or row.min_iops is None or done is None or throughput is None:
         return None
     more = min(STEP_UP * now, iops_range(target.volume, row)[1])
@@ -352,11 +353,3 @@ def _includes_warmup(step: StepResult) -> bool:
     return step.target is not None and not list_whole_periods(
         start, end, period_s=step.target.period_s
     )
-
-
-def _iops(step: StepResult) -> float | None:
-    """Return the volume's reads and writes per second in a step; None if either is unknown."""
-    figures = step.target
-    if figures is None or figures.read_iops is None or figures.write_iops is None:
-        return None
-    return figures.read_iops + figures.write_iops

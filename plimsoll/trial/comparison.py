@@ -90,10 +90,7 @@ _PHASES = (
 
 
 def _show_iops(step: StepResult) -> str:
-    target = step.target
-    if target is None or target.read_iops is None or target.write_iops is None:
-        return words.NOTHING
-    return words.rate(target.read_iops + target.write_iops)
+    return words.rate(None if step.target is None else step.target.iops)
 
 
 def _show_cpu(step: StepResult) -> str:

@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
-from plimsoll.errors import UsageError
-from plimsoll.model.aws.instances import BURST_S, InstanceLimits, cpu_credits, instance_limits
+from plimsoll.model.aws.instances import BURST_S, cpu_credits, find_instance_limits
 from plimsoll.model.aws.volumes import limits
 from plimsoll.model.aws.volumes_seen import compute_escaped_share
 from plimsoll.model.deployment.function_settings import MetricSettings
@@ -177,21 +176,16 @@ def add_credits(step: StepResult, target: Target, samples: Sequence[TargetSample
 def _find_busiest_figures(step: StepResult) -> TargetFigures | None:
     """Return the target's figures; in a cluster of like volumes, those of the busiest node."""
     nodes = [node.target for node in step.nodes if node.target is not None]
-    iops = [_add_known(one.read_iops, one.write_iops) or 0.0 for one in nodes]
+    iops = [one.iops or 0.0 for one in nodes]
     return nodes[iops.index(max(iops))] if nodes else step.target
-
-
-def _add_known(one: float | None, other: float | None) -> float | None:
-    return None if one is None or other is None else one + other
 
 
 def _volume_credits(seen: TargetFigures, target: Made) -> Iterator[CreditUse]:
     promised = limits(target.volume, service=target.service)
-    iops = _add_known(seen.read_iops, seen.write_iops)
-    if promised.burst_credits and promised.baseline_iops is not None and iops is not None:
+    if promised.burst_credits and promised.baseline_iops is not None and seen.iops is not None:
         yield CreditUse(
             bucket="volume",
-            used_per_s=iops,
+            used_per_s=seen.iops,
             earned_per_s=promised.baseline_iops,
             full=promised.burst_credits,
             balance_percent=seen.burst_balance_percent,
@@ -200,18 +194,20 @@ def _volume_credits(seen: TargetFigures, target: Made) -> Iterator[CreditUse]:
 
 def _instance_credits(seen: TargetFigures, target: Made) -> Iterator[CreditUse]:
     """Yield the use of an instance's EBS credits; a full bucket lasts 30 minutes at the maximum."""
-    volume, most = target.volume, _find_limits(target.instance_class)
-    if volume.type == "nvme" or volume.cloud != "aws":
+    volume, most = target.volume, find_instance_limits(target.instance_class)
+    if volume.type == "nvme" or volume.cloud != "aws" or most is None:
         return
-    if most is None:
-        return
-    iops = _add_known(seen.read_iops, seen.write_iops)
-    mib_s = _add_known(seen.read_mib_s, seen.write_mib_s)
     rows: tuple[tuple[CreditBucket, float | None, float, float, float | None], ...] = (
-        ("instance_io", iops, most.baseline_iops, most.burst_iops, seen.ebs_io_balance_percent),
+        (
+            "instance_io",
+            seen.iops,
+            most.baseline_iops,
+            most.burst_iops,
+            seen.ebs_io_balance_percent,
+        ),
         (
             "instance_throughput",
-            mib_s,
+            seen.mib_s,
             most.baseline_throughput_mib_s,
             most.burst_throughput_mib_s,
             seen.ebs_byte_balance_percent,
@@ -226,13 +222,6 @@ def _instance_credits(seen: TargetFigures, target: Made) -> Iterator[CreditUse]:
                 full=BURST_S * (burst - baseline),
                 balance_percent=balance,
             )
-
-
-def _find_limits(instance_class: str) -> InstanceLimits | None:
-    try:
-        return instance_limits(instance_class)
-    except UsageError:  # a class that is not in the table
-        return None
 
 
 def _cpu_use(

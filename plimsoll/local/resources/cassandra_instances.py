@@ -20,7 +20,7 @@ from plimsoll.local.resources.registry import Database, Databases, instance_memo
 from plimsoll.local.resources.sampler import ec2_naming
 from plimsoll.local.resources.snapshots import Snapshots
 from plimsoll.local.resources.template_volumes import read_volume
-from plimsoll.model.aws.instances import InstanceLimits, instance_limits
+from plimsoll.model.aws.instances import find_instance_limits
 from plimsoll.model.aws.volumes import Volume
 from plimsoll.model.engine.asked import EngineTarget
 from plimsoll.model.engine.networks import ClusterPlace
@@ -75,7 +75,7 @@ def create_instance(
             directory,
             requested,
             service="ebs",
-            instance_limits=_find_limits(instance_type) if on_ebs else None,
+            instance_limits=find_instance_limits(instance_type) if on_ebs else None,
             settings=VolumeSettings(
                 page_cache_mib=round((memory_mib - heap_mib) * databases.memory_scale)
             ),
@@ -155,13 +155,6 @@ def _read_volume(data: Mapping[str, Any] | None) -> Volume:
     return read_volume(
         data["VolumeType"], data["VolumeSize"], data.get("Iops"), data.get("Throughput")
     )
-
-
-def _find_limits(instance_type: str) -> InstanceLimits | None:
-    try:
-        return instance_limits(instance_type)
-    except UsageError:
-        return None  # the type is not in the table, so only the volume is a limit
 
 
 def _choose_address() -> str:

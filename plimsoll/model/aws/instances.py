@@ -53,6 +53,11 @@ def instance_limits(instance_class: str) -> InstanceLimits:
     )
 
 
+def find_instance_limits(instance_class: str) -> InstanceLimits | None:
+    """Return the I/O limits of an instance class; None if it is not in the table."""
+    return instance_limits(instance_class) if instance_class.removeprefix("db.") in _TABLE else None
+
+
 def list_known_families() -> tuple[str, ...]:
     """List the instance families of the table, as EC2 names them: `m5`."""
     return tuple(dict.fromkeys(known.split(".")[0] for known in _TABLE))
