@@ -31,7 +31,7 @@ class RemoteWatcher:
         after = self._steps[-1].plan.index if self._steps else 0
         if (detail.progress.step or 0) > after:
             self._steps += self._service.steps(self._run_id, after=after)
-        return Snapshot(record_of_detail(detail), detail.plan, tuple(self._steps))
+        return Snapshot(extract_record(detail), detail.plan, tuple(self._steps))
 
     def wait(
         self, show: Callable[[Snapshot], None], sleep: Callable[[float], None] = time.sleep
@@ -45,7 +45,7 @@ class RemoteWatcher:
             sleep(POLL_S)
 
 
-def record_of_detail(detail: RunDetail) -> RunRecord:
+def extract_record(detail: RunDetail) -> RunRecord:
     """Return the part of a run's record that the service shows."""
     known = detail.model_dump(include=set(RunRecord.model_fields))
     return RunRecord.model_validate(

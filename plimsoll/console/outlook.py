@@ -33,7 +33,7 @@ def show_plan(
         step=plan.index,
         steps_expected=expected,
         steps_most=most if quote is None else max(most, round(quote.steps.most)),
-        load=axis_load(plan, request),
+        load=find_axis_load(plan, request),
         purpose=plan.purpose,
         why=plan.why,
         start_at_epoch_ms=plan.start_at_epoch_ms,
@@ -42,7 +42,7 @@ def show_plan(
     )
 
 
-def axis_load(step: StepPlan, request: Request) -> float:
+def find_axis_load(step: StepPlan, request: Request) -> float:
     """Return a step's load on the axis of the search; for a phase without a rate, its clients."""
     return float(getattr(step, axis_of(request.search)) or step.clients)
 

@@ -138,7 +138,7 @@ def read_experiment(settings: RunSettings, experiment_id: str) -> Experiment:
     return files.get(EXPERIMENT, Experiment)
 
 
-def cell_run_id(experiment_id: str, cell: Cell) -> str:
+def make_cell_run_id(experiment_id: str, cell: Cell) -> str:
     """Return the id of a cell's run."""
     return f"{experiment_id}-{cell.index + 1:03d}"
 

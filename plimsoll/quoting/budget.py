@@ -61,7 +61,7 @@ def divide_budget(request: Request, quote: Quote) -> HeldBudget | None:
     per_s = (quote.target_usd_per_hour or 0.0) / 3600
     kept = _find_longest_deletion_s(quote)
     least_target = per_s * (LEAST_RUN_S + kept)
-    for_fleet = _fleet_share_usd(request, quote, fleet, per_s)
+    for_fleet = _compute_fleet_share_usd(request, quote, fleet, per_s)
     for_fleet = min(for_fleet, budget - least_target)
     target_s = float(request.time_limit_s)
     if per_s:
@@ -199,7 +199,9 @@ def price_fleet_usd(quote: Quote, used: Extent) -> float:
     )
 
 
-def _fleet_share_usd(request: Request, quote: Quote, fleet: Amounts, usd_per_s: float) -> float:
+def _compute_fleet_share_usd(
+    request: Request, quote: Quote, fleet: Amounts, usd_per_s: float
+) -> float:
     """Return the load's part: what the target's expected time leaves; if too little, a share."""
     assert request.budget_usd is not None  # noqa: S101 - the caller has looked
     budget = request.budget_usd

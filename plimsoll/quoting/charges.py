@@ -215,7 +215,7 @@ def find_io_prices(target: Target, prices: PriceTable) -> IoPrices | None:
         return None
     usd_per_million = prices.price(Item.AURORA_IO, METERED).usd
     hourly = [
-        _usd_per_hour(prices, item, target.instance_class, storage)
+        _compute_usd_per_hour(prices, item, target.instance_class, storage)
         for item, storage in ((Item.AURORA, "standard"), (Item.AURORA_IO_OPTIMIZED, "io-optimized"))
     ]
     standard, optimized = hourly
@@ -229,7 +229,7 @@ def find_io_prices(target: Target, prices: PriceTable) -> IoPrices | None:
     )
 
 
-def _usd_per_hour(prices: PriceTable, item: Item, name: str, storage: str) -> float | None:
+def _compute_usd_per_hour(prices: PriceTable, item: Item, name: str, storage: str) -> float | None:
     writer, gib = prices.price(item, name).usd, prices.price(Item.AURORA_STORAGE, storage).usd
     return None if writer is None or gib is None else writer + LEAST_GIB * gib / HOURS_PER_MONTH
 

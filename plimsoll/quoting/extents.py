@@ -101,7 +101,7 @@ def _estimate_duration(request: Request, rows: int, searching: Sequence[Request]
     step_s = request.load.warmup_s + request.load.duration_s
     most_clients = max_clients(request.search) + request.clients_beside
     probes = request.search.probes_max + beside
-    wait_mean, wait_most = _period_waits_s(request)
+    wait_mean, wait_most = _estimate_period_waits_s(request)
     clients = rehearsed.clients + request.clients_beside
     each = step_s + JUDGING_S + AWS_TIMINGS.lead_s(clients) + wait_mean
     slowest = step_s + JUDGING_S + AWS_TIMINGS.lead_s(most_clients) + wait_most
@@ -170,7 +170,7 @@ def _estimate_duration(request: Request, rows: int, searching: Sequence[Request]
     return Duration(phases, steps, step_s, rehearsed, soak_steps, soak_step_s, before, searches)
 
 
-def _period_waits_s(request: Request) -> tuple[float, float]:
+def _estimate_period_waits_s(request: Request) -> tuple[float, float]:
     """Seconds that a step waits so that its window holds whole minutes: on average, at most."""
     if not request.target.provisioned:
         return 0.0, 0.0
@@ -179,7 +179,7 @@ def _period_waits_s(request: Request) -> tuple[float, float]:
 
 
 def _state_waiting(request: Request) -> str:
-    mean, longest = _period_waits_s(request)
+    mean, longest = _estimate_period_waits_s(request)
     if not longest:
         return ""
     return (

@@ -179,11 +179,11 @@ def read_samples(
             metric = asked[int(result["Id"][1:])][2]
             divisor = metric.divisor * (period_s if metric.counted else 1)
             for moment, value in zip(result["Timestamps"], result["Values"], strict=True):
-                values.setdefault(_epoch_ms(moment), {})[metric.field] = value / divisor
+                values.setdefault(_to_epoch_ms(moment), {})[metric.field] = value / divisor
     return tuple(TargetSample(epoch_ms=ms, **values[ms]) for ms in sorted(values))
 
 
-def _epoch_ms(moment: datetime) -> int:
+def _to_epoch_ms(moment: datetime) -> int:
     aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     return round(aware.timestamp() * 1000)
 

@@ -43,7 +43,9 @@ def _list_fields(result: RunResult) -> Iterator[tuple[str, str]]:
     for field, write in _ANSWER.items():
         yield field, write(result)
     for phase, begin, end in _PHASES:
-        seconds = _seconds_between(getattr(result.moments, begin), getattr(result.moments, end))
+        seconds = _count_seconds_between(
+            getattr(result.moments, begin), getattr(result.moments, end)
+        )
         yield f"time of {phase}", words.duration(seconds)
     first: dict[int, StepResult] = {}
     for step in result.steps:  # if a load was measured again, its first step
@@ -117,7 +119,7 @@ def _to_seconds(ms: int | None) -> float | None:
     return None if ms is None else ms / 1000
 
 
-def _seconds_between(begin: datetime | None, end: datetime | None) -> float | None:
+def _count_seconds_between(begin: datetime | None, end: datetime | None) -> float | None:
     return None if begin is None or end is None else (end - begin).total_seconds()
 
 

@@ -18,7 +18,7 @@ from plimsoll.aws.run_files import (
     RunFiles,
     files_of,
 )
-from plimsoll.aws.run_records import deadline_error, now, records_of
+from plimsoll.aws.run_records import build_deadline_error, now, records_of
 from plimsoll.errors import BudgetPassedError
 from plimsoll.fleet.failures import extract_cause
 from plimsoll.model.datasets import DatasetLayout
@@ -68,7 +68,7 @@ def end_run(
     records = records_of(settings)
     record = records.get(run_id)
     if not record.state.ended:
-        state, run_failure = _final_state(record, failure, ended)
+        state, run_failure = _choose_final_state(record, failure, ended)
         last: dict[str, Any] = {"state": state, "failure": run_failure, "ended_at": now()}
         files = files_of(settings, run_id)
         cost, usd = _estimate_cost(record.model_copy(update=last), files)
@@ -119,7 +119,7 @@ def _release_share(settings: TeamSettings, record: RunRecord, cost_usd: str | No
         log_line("ERROR", said, correlation_id=record.run_id, error=kind)
 
 
-def _final_state(
+def _choose_final_state(
     record: RunRecord, failure: Mapping[str, Any] | None, ended: str | None
 ) -> tuple[RunState, Failure | None]:
     left_behind = record.stack_id is not None and record.deleted_at is None
@@ -143,7 +143,7 @@ def _final_state(
     if ended is not None:
         state, error, cause = WAYS_OUT[ended]
         if record.expires_at is not None and now() >= record.expires_at:
-            passed = deadline_error(record, "passed")
+            passed = build_deadline_error(record, "passed")
             over = isinstance(passed, BudgetPassedError)
             state = RunState.OVER_BUDGET if over else RunState.TIMED_OUT
             error, cause = type(passed).__name__, str(passed)

@@ -80,8 +80,8 @@ def create_target(settings: CreateTargetSettings, run_id: str) -> dict[str, obje
     stack_id = create_stack(
         name=record.stack_name,
         template_url=template_url(settings.results_bucket, files.key(TEMPLATE)),
-        parameters={**_stack_parameters(record, zone), **own_parameters},
-        tags={**settings.tags, **_stack_tags(record)},
+        parameters={**_build_stack_parameters(record, zone), **own_parameters},
+        tags={**settings.tags, **_build_stack_tags(record)},
         role_arn=settings.target_service_role_arn,
         token=f"{run_id}-{len(record.zones_refused)}",
     )
@@ -145,25 +145,25 @@ def _fill_template(
             assert_never(target)
 
 
-def _stack_parameters(record: RunRecord, zone: Zone) -> dict[str, str]:
+def _build_stack_parameters(record: RunRecord, zone: Zone) -> dict[str, str]:
     return {
         "RunId": record.run_id,
         "Team": record.team,
-        "ExpiresAt": _expiry(record),
+        "ExpiresAt": _compute_expiry(record),
         "AvailabilityZone": zone.name,
     }
 
 
-def _expiry(record: RunRecord) -> str:
+def _compute_expiry(record: RunRecord) -> str:
     assert record.expires_at is not None  # noqa: S101 - a running run has a deadline
     return f"{record.expires_at:%Y-%m-%dT%H:%M:%SZ}"
 
 
-def _stack_tags(record: RunRecord) -> dict[str, str]:
+def _build_stack_tags(record: RunRecord) -> dict[str, str]:
     return {
         "plimsoll:run-id": record.run_id,
         "plimsoll:team": record.team,
-        "plimsoll:expires-at": _expiry(record),
+        "plimsoll:expires-at": _compute_expiry(record),
     }
 
 

@@ -165,9 +165,9 @@ def add_credits(step: StepResult, target: Target, samples: Sequence[TargetSample
     of_volume = (
         ()
         if isinstance(target, AuroraTarget)
-        else (*_volume_credits(seen, target), *_instance_credits(seen, target))
+        else (*_list_volume_credits(seen, target), *_list_instance_credits(seen, target))
     )
-    uses = (*of_volume, *_cpu_use(seen, target, cpu))
+    uses = (*of_volume, *_list_cpu_use(seen, target, cpu))
     io = (seen.read_iops, seen.write_iops, seen.read_mib_s, seen.write_mib_s)
     known = uses if uses or None not in io else None  # unknown without its I/O figures
     return step.model_copy(update={"step": step.step.model_copy(update={"credits": known})})
@@ -180,7 +180,7 @@ def _find_busiest_figures(step: StepResult) -> TargetFigures | None:
     return nodes[iops.index(max(iops))] if nodes else step.target
 
 
-def _volume_credits(seen: TargetFigures, target: Made) -> Iterator[CreditUse]:
+def _list_volume_credits(seen: TargetFigures, target: Made) -> Iterator[CreditUse]:
     promised = limits(target.volume, service=target.service)
     if promised.burst_credits and promised.baseline_iops is not None and seen.iops is not None:
         yield CreditUse(
@@ -192,7 +192,7 @@ def _volume_credits(seen: TargetFigures, target: Made) -> Iterator[CreditUse]:
         )
 
 
-def _instance_credits(seen: TargetFigures, target: Made) -> Iterator[CreditUse]:
+def _list_instance_credits(seen: TargetFigures, target: Made) -> Iterator[CreditUse]:
     """Yield the use of an instance's EBS credits; a full bucket lasts 30 minutes at the maximum."""
     volume, most = target.volume, find_instance_limits(target.instance_class)
     if volume.type == "nvme" or volume.cloud != "aws" or most is None:
@@ -224,7 +224,7 @@ def _instance_credits(seen: TargetFigures, target: Made) -> Iterator[CreditUse]:
             )
 
 
-def _cpu_use(
+def _list_cpu_use(
     seen: TargetFigures, target: WithClass, balances: Sequence[float]
 ) -> Iterator[CreditUse]:
     """Yield the CPU credit use of a burstable instance, if CloudWatch has its balance.

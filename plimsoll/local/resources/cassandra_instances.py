@@ -68,7 +68,7 @@ def create_instance(
     identifier = f"plimsoll-{run_id}" + (f"-{place.number}" if place.number > 1 else "")
 
     def start(directory: Path, undo: ExitStack) -> Database:
-        heap_mib = default_heap_mib(memory_mib)
+        heap_mib = choose_default_heap_mib(memory_mib)
         requested = _read_volume(data)
         on_ebs = data is not None and requested.cloud == "aws"
         volume = EmulatedVolume.create(
@@ -127,7 +127,7 @@ def _await_joined(place: ClusterPlace, host: str) -> None:
     await_ring(joined, nodes=place.number)
 
 
-def default_heap_mib(memory_mib: int) -> int:
+def choose_default_heap_mib(memory_mib: int) -> int:
     """Return Cassandra's default heap for an instance's memory, in MiB (conf/cassandra-env.sh).
 
     It is the larger of half of the memory up to 1 GiB and a quarter of it up to 8 GiB.
