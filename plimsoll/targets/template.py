@@ -201,12 +201,7 @@ def fill_rds_parameters(target: RdsTarget, version: str) -> dict[str, str]:
     """
     volume, storage = target.volume, _choose_template_storage(target.volume)
     return {
-        "Engine": target.engine,
-        "EngineVersion": version,
-        "EngineLifecycleSupport": _LIFECYCLES[target.extended_support],
-        "ParameterGroupFamily": name_parameter_group_family(target.engine, version),
-        "InstanceClass": target.instance_class,
-        "DatabaseName": target.database,
+        **_fill_common_parameters(target, version),
         "StorageType": storage["StorageType"],
         "AllocatedStorageGib": str(volume.size_gib),
         "Iops": storage["Iops"],
@@ -221,6 +216,10 @@ def fill_aurora_parameters(target: AuroraTarget, version: str) -> dict[str, str]
         target: The requested target.
         version: The engine version, as RDS names it.
     """
+    return {**_fill_common_parameters(target, version), "StorageType": target.storage_type}
+
+
+def _fill_common_parameters(target: RdsTarget | AuroraTarget, version: str) -> dict[str, str]:
     return {
         "Engine": target.engine,
         "EngineVersion": version,
@@ -228,7 +227,6 @@ def fill_aurora_parameters(target: AuroraTarget, version: str) -> dict[str, str]
         "ParameterGroupFamily": name_parameter_group_family(target.engine, version),
         "InstanceClass": target.instance_class,
         "DatabaseName": target.database,
-        "StorageType": target.storage_type,
     }
 
 
