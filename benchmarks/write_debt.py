@@ -31,7 +31,7 @@ from plimsoll.load_line.load import run_load
 from plimsoll.load_line.options import LoadOptions
 from plimsoll.local.databases.mariadb_server import MariaDbServer
 from plimsoll.local.databases.postgres_server import PostgresServer
-from plimsoll.local.resources.rds_mariadb_settings import server_settings
+from plimsoll.local.resources.rds_settings import plan_mariadb_settings
 from plimsoll.model.aws.volumes import Volume
 from plimsoll.model.engine.answered import LoadReport
 from plimsoll.model.judging.debt import WriteDebt
@@ -133,7 +133,9 @@ def make_database(request: Request, scratch: Path) -> Iterator[Database]:
         sys.exit("not a MariaDB on RDS with a built-in workload")
     parameters = {name: str(value) for name, value in target.parameters.items()}
     with EmulatedVolume.create(scratch / "v", target.volume, service=target.service) as volume:
-        settings = server_settings(parameters, memory_bytes=MEMORY_BYTES, limits=volume.limits)
+        settings = plan_mariadb_settings(
+            parameters, memory_bytes=MEMORY_BYTES, limits=volume.limits
+        )
         directory = scratch / "v" / "server"
         environment = volume.environment()
         with MariaDbServer.start(

@@ -49,7 +49,7 @@ def require_extra(extra: Extra, modules: Iterable[str], *, user: str) -> None:
     if missing:
         names = ", ".join(missing)
         raise MissingToolError(
-            f"{user} needs packages that are not installed ({names}): {how_to_install(extra)}"
+            f"{user} needs packages that are not installed ({names}): {explain_install(extra)}"
         )
 
 
@@ -61,7 +61,7 @@ def is_importable(module: str) -> bool:
         return False
 
 
-def how_to_install(extra: Extra) -> str:
+def explain_install(extra: Extra) -> str:
     """Return the command that installs an extra beside what is installed.
 
     A wheel's installer has noted where the wheel was, and pipx that the environment is its own.

@@ -38,7 +38,7 @@ from plimsoll.model.judging.closing import Closing
 from plimsoll.model.judging.debt import FILL_CONNECTIONS
 from plimsoll.model.judging.steps import CLOSING, Step
 from plimsoll.model.request.endpoint_target import EndpointTarget
-from plimsoll.model.request.load_request import longest_load_s
+from plimsoll.model.request.load_request import compute_longest_load_s
 from plimsoll.model.request.request import Request
 from plimsoll.model.request.search_request import (
     NextStep,
@@ -94,7 +94,7 @@ def prepare_step(
         if counters is None:
             work: UnfinishedWork | None = UnfinishedWork(what="it does not answer")
         else:
-            work = family_of(counters.family).unfinished_work(counters)
+            work = family_of(counters.family).find_unfinished_work(counters)
             if work is None and after_filling:
                 work = _find_owed_work(counters)
         if work is None:
@@ -156,7 +156,7 @@ def plan_fill(
     counters = plan.server_before
     debt = None if counters is None else family_of(counters.family).write_debt(counters)
     load_s = plan.warmup_s + plan.duration_s
-    room_s = longest_load_s(plan.clients_in_all) - load_s
+    room_s = compute_longest_load_s(plan.clients_in_all) - load_s
     fill_s = min(
         plan_fill_s(plan.purpose, finished, debt, load_s, least_s=least_s), max(0.0, room_s)
     )

@@ -83,7 +83,7 @@ def _resolve(event: Mapping[str, Any], context: Any, settings: ApiSettings) -> d
             app.append_context(caller=identify_caller(list_teams(settings), _read_principal(event)))
         return app.resolve(event, context)
     except Exception as error:  # noqa: BLE001 - the last line: no trace reaches a caller
-        return _plain_answer(_to_api_error(error, event), event)
+        return _make_plain_answer(_to_api_error(error, event), event)
     finally:
         app.clear_context()
 
@@ -114,7 +114,7 @@ def _read_principal(event: Mapping[str, Any]) -> str | None:
     return principal
 
 
-def _plain_answer(error: ApiError, event: Mapping[str, Any]) -> dict[str, Any]:
+def _make_plain_answer(error: ApiError, event: Mapping[str, Any]) -> dict[str, Any]:
     made = _respond(error, event)
     return {
         "statusCode": made.status_code,
@@ -126,7 +126,9 @@ def _plain_answer(error: ApiError, event: Mapping[str, Any]) -> dict[str, Any]:
 
 def _respond(error: ApiError, event: Mapping[str, Any]) -> Response[str]:
     request_id = _request_id(event)
-    return problems.problem_response(error, instance=str(event.get("path")), request_id=request_id)
+    return problems.build_problem_response(
+        error, instance=str(event.get("path")), request_id=request_id
+    )
 
 
 def _request_id(event: Mapping[str, Any]) -> str:
@@ -150,7 +152,7 @@ def _respond_to_failure(error: Exception) -> Response[str]:
 @app.exception_handler(RequestValidationError)
 def _respond_to_invalid(error: RequestValidationError) -> Response[str]:
     return _respond(
-        problems.invalid_fields_error(_find_complaints(error.errors())), app.context["event"]
+        problems.build_invalid_fields_error(_find_complaints(error.errors())), app.context["event"]
     )
 
 

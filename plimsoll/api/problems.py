@@ -58,7 +58,7 @@ def to_api_error(error: PlimsollError) -> ApiError | None:
         case ApiError():
             return error
         case UsageError():
-            return invalid_fields_error(error.complaints)
+            return build_invalid_fields_error(error.complaints)
         case LimitReachedError():
             status, kind = 429 if error.waiting_helps else 409, "limit-reached"
             return ApiError(status, kind, str(error), complaints=error.complaints)
@@ -70,7 +70,7 @@ def to_api_error(error: PlimsollError) -> ApiError | None:
     return None
 
 
-def invalid_fields_error(complaints: Iterable[Complaint]) -> ApiError:
+def build_invalid_fields_error(complaints: Iterable[Complaint]) -> ApiError:
     """Return the error for wrong fields."""
     wrong = tuple(complaints)
     first = f"{wrong[0].field or 'body'}: {wrong[0].sentence}"
@@ -78,7 +78,7 @@ def invalid_fields_error(complaints: Iterable[Complaint]) -> ApiError:
     return ApiError(422, "invalid-request", detail, complaints=wrong)
 
 
-def problem_response(error: ApiError, *, instance: str, request_id: str) -> Response[str]:
+def build_problem_response(error: ApiError, *, instance: str, request_id: str) -> Response[str]:
     """Return the answer with the problem document."""
     problem = Problem(
         type=f"{_TYPE}{error.kind}",
@@ -87,7 +87,7 @@ def problem_response(error: ApiError, *, instance: str, request_id: str) -> Resp
         detail=_shorten(error.detail),
         instance=_shorten(instance),
         request_id=request_id,
-        errors=tuple(map(_field_complaint, error.complaints)),
+        errors=tuple(map(_make_field_complaint, error.complaints)),
     )
     return Response(
         status_code=error.status,
@@ -97,7 +97,7 @@ def problem_response(error: ApiError, *, instance: str, request_id: str) -> Resp
     )
 
 
-def _field_complaint(complaint: Complaint) -> FieldComplaint:
+def _make_field_complaint(complaint: Complaint) -> FieldComplaint:
     value = complaint.value
     return FieldComplaint(
         field=complaint.field or "body",

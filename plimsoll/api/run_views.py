@@ -14,7 +14,7 @@ from plimsoll.model.run.fleet import StepPlan
 from plimsoll.model.run.results import RunResult, StepResult
 from plimsoll.model.run.run_record import RunRecord
 from plimsoll.model.service.answers import ReportLinks, RunDetail, Steps
-from plimsoll.workflow.listing import summary_fields
+from plimsoll.workflow.listing import list_summary_fields
 
 LINK_S = 300  # how long a link to a report is valid
 DRAWN_WITHIN = timedelta(seconds=20)  # after a run's end; drawing the page takes a few seconds
@@ -26,7 +26,7 @@ def show_run(settings: ApiSettings, record: RunRecord) -> RunDetail:
     plan = None if record.step is None else files.find_model(plan_path(record.step), StepPlan)
     since, until = record.submitted_at, record.ended_at
     links = settings.dashboards.links(record.run_id, since=since, until=until)
-    values = {**summary_fields(record, RunDetail), "links": links, "plan": plan}
+    values = {**list_summary_fields(record, RunDetail), "links": links, "plan": plan}
     return RunDetail.model_validate({**values, "request": files.get(REQUEST, Request)})
 
 

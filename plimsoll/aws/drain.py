@@ -50,11 +50,11 @@ def require_no_drain(table: str, at: datetime) -> None:
         raise DrainingError(until, after_s=max(1, round((until - at).total_seconds())))
 
 
-def unless_drained(table: str, at: datetime) -> "TransactWriteItemTypeDef":
+def build_drain_condition(table: str, at: datetime) -> "TransactWriteItemTypeDef":
     """Return a condition for a transaction: it fails while the deployment is drained.
 
-    What such a transaction records was recorded before `begin_drain` or after the drain's end, so
-    whoever looks after `begin_drain` sees all that may still begin.
+    Runs and experiments are recorded in such transactions. So whoever lists them after
+    `begin_drain` misses none that may still begin.
     """
     return {
         "ConditionCheck": {

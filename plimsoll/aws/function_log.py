@@ -67,7 +67,7 @@ def log_calls(handler: "Handler[Answer]") -> "Handler[Answer]":
     """Return a handler that writes a line when a call of it has ended."""
 
     @wraps(handler)
-    def logged(event: dict[str, Any], context: Any) -> Answer:
+    def run_logged(event: dict[str, Any], context: Any) -> Answer:
         began = time.monotonic()
         fields = {
             **find_fields(event),
@@ -79,13 +79,15 @@ def log_calls(handler: "Handler[Answer]") -> "Handler[Answer]":
             answer = handler(event, context)
         except BaseException as error:
             failure = type(error).__name__
-            log_line("ERROR", "failed", **fields, error=failure, duration_ms=_elapsed_ms(began))
+            log_line(
+                "ERROR", "failed", **fields, error=failure, duration_ms=_measure_elapsed_ms(began)
+            )
             raise
-        log_line("INFO", "ended", **fields, duration_ms=_elapsed_ms(began))
+        log_line("INFO", "ended", **fields, duration_ms=_measure_elapsed_ms(began))
         return answer
 
-    return logged
+    return run_logged
 
 
-def _elapsed_ms(began: float) -> float:
+def _measure_elapsed_ms(began: float) -> float:
     return round((time.monotonic() - began) * 1000, 1)

@@ -115,7 +115,7 @@ class Records:
         if record.state is not RunState.RUNNING:
             raise RunStoppedError(f"run {run_id} is {record.state}: nothing new is made for it")
         if record.expires_at is not None and now() >= record.expires_at:
-            raise deadline_error(record, f"passed in its {record.phase} phase")
+            raise build_deadline_error(record, f"passed in its {record.phase} phase")
         return record
 
 
@@ -124,7 +124,7 @@ def records_of(settings: RunSettings) -> Records:
     return Records(settings.runs_table)
 
 
-def deadline_error(record: RunRecord, how: str) -> TimeLimitPassedError | BudgetPassedError:
+def build_deadline_error(record: RunRecord, how: str) -> TimeLimitPassedError | BudgetPassedError:
     """Build the error for a run past its deadline: which limit set it, and `how` it passed."""
     if record.budget is None or record.runs_for_s == record.time_limit_s:
         limit = words.duration(record.time_limit_s)
@@ -136,10 +136,10 @@ def deadline_error(record: RunRecord, how: str) -> TimeLimitPassedError | Budget
 
 
 def require_loading_budget(record: RunRecord, at: datetime) -> None:
-    """Let loaders go on only while the load's part of the budget pays for them.
+    """Refuse further loading once the part of the budget for it is spent.
 
     Raises:
-        BudgetPassedError: It no longer does.
+        BudgetPassedError: It is spent.
     """
     if record.budget is None or record.prepare_at is None:
         return

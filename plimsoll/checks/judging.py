@@ -151,7 +151,7 @@ def compose_regression(
             f"Cause:  {regression.cause.words}",
             "",
             f"Report: {results}report.html" if results else "The run left no results.",
-            _history_command(check),
+            _build_history_command(check),
         ]
     )
     event = RegressionFound(
@@ -169,7 +169,7 @@ def compose_silence(team: str, check: str, silences: Sequence[Silence]) -> Messa
             "",
             *map(describe_silence, silences),
             "",
-            _history_command(check),
+            _build_history_command(check),
         ]
     )
     event = CheckSilent(team=team, check=check, silences=tuple(silences), text=text)
@@ -185,7 +185,7 @@ def compose_recovery(team: str, check: str, silences: Sequence[Silence]) -> Mess
             "",
             *map(_describe_gap, silences),
             "",
-            _history_command(check),
+            _build_history_command(check),
         ]
     )
     event = CheckAnswered(team=team, check=check, silences=tuple(silences), text=text)
@@ -198,7 +198,7 @@ def _write_subject(check: str, headline: str) -> str:
     return line.encode("ascii", "replace").decode()[:SUBJECT_MOST]
 
 
-def _history_command(check: str) -> str:
+def _build_history_command(check: str) -> str:
     return f"History: plimsoll schedule history {check}"
 
 

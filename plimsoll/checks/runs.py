@@ -75,7 +75,9 @@ def start_check(
         started = Started(team=team, name=name, scheduled_at=scheduled_at, side=side)
         store.bind(run_id, started)
         try:
-            _start_run(settings, run_id, request, key=_idempotency_key(name, scheduled_at, side))
+            _start_run(
+                settings, run_id, request, key=_make_idempotency_key(name, scheduled_at, side)
+            )
         except PlimsollError as error:  # such as a limit: the gap in the history gives the reason
             refused = _make_pending(run_id, request).model_copy(
                 update={"run_id": None, "problem": f"it was not started: {error}"}
@@ -100,7 +102,7 @@ def _plan_runs(check: Check, team: str, at: datetime) -> dict[Side, tuple[str, R
     }
     return {
         side: (
-            name_run(team, _idempotency_key(check.name, at, side)),
+            name_run(team, _make_idempotency_key(check.name, at, side)),
             request.model_copy(update={"team": team}),
         )
         for side, request in requests.items()
@@ -108,7 +110,7 @@ def _plan_runs(check: Check, team: str, at: datetime) -> dict[Side, tuple[str, R
     }
 
 
-def _idempotency_key(name: str, at: datetime, side: Side) -> str:
+def _make_idempotency_key(name: str, at: datetime, side: Side) -> str:
     return f"check#{name}#{at.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}#{side}"
 
 

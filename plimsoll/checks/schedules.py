@@ -100,7 +100,7 @@ def delete_check(settings: CheckSettings, team: str, name: str) -> None:
     """
     client = clients.scheduler()
     with suppress(client.exceptions.ResourceNotFoundException):
-        client.delete_schedule(Name=schedule_name(team, name), GroupName=settings.check_group)
+        client.delete_schedule(Name=make_schedule_name(team, name), GroupName=settings.check_group)
     if not _open_store(settings).delete_check(team, name):
         raise CheckNotFoundError(f"team {team} has no schedule {name!r}")
 
@@ -118,13 +118,13 @@ def read_check_history(settings: ServiceSettings, team: str, name: str) -> Histo
     return History(points=points, **dict(judgement))
 
 
-def schedule_name(team: str, name: str) -> str:
+def make_schedule_name(team: str, name: str) -> str:
     """Return the name of a check's schedule: it begins with the team, whose name has no dot."""
     return f"{team}.{name}"
 
 
 def _require_possible(settings: CheckSettings, team: str, check: Check) -> None:
-    if len(schedule_name(team, check.name)) > SCHEDULE_NAME_MOST:
+    if len(make_schedule_name(team, check.name)) > SCHEDULE_NAME_MOST:
         most = SCHEDULE_NAME_MOST - len(team) - 1
         problem = f"{check.name!r} is longer than {most} characters"
         allowed = (f"at most {most} long",)
@@ -179,7 +179,7 @@ def _put_schedule(settings: CheckSettings, team: str, check: Check) -> None:
     flexible = check.flexible_minutes
     firing = {"team": team, "name": check.name, "scheduled_at": SCHEDULED_TIME}
     schedule: Any = {  # both calls take the same members, but their types differ
-        "Name": schedule_name(team, check.name),
+        "Name": make_schedule_name(team, check.name),
         "GroupName": settings.check_group,
         "ScheduleExpression": check.schedule,
         "ScheduleExpressionTimezone": check.time_zone,

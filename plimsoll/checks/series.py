@@ -215,7 +215,7 @@ def cause(
     first, second = (summarize_segment(side) for side in control_sides)
     moved_share = second.mean / first.mean - 1
     together = _has_moved(control_sides, change)
-    kind = _cause_kind(together=together, apart=_has_moved(ratios, change))
+    kind = _choose_cause_kind(together=together, apart=_has_moved(ratios, change))
     return Cause(
         kind=kind,
         words=_describe_cause(kind, moved_share),
@@ -235,7 +235,7 @@ def _has_moved(sides: Sequence[Sequence[float]], change: Change) -> bool:
     return part >= PART_MIN and p_value(before, after) <= P_VALUE_MAX
 
 
-def _cause_kind(*, together: bool, apart: bool) -> Kind:
+def _choose_cause_kind(*, together: bool, apart: bool) -> Kind:
     if together:
         return "partly cloud" if apart else "cloud"
     return "database" if apart else "unknown"

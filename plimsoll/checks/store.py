@@ -98,7 +98,7 @@ class CheckStore:
         """Begin a point of a history; False if it exists, then it is kept."""
         client = clients.dynamodb()
         item: dict[str, Any] = {
-            **_point_key(team, name, point.scheduled_at),
+            **_make_point_key(team, name, point.scheduled_at),
             "target": {"S": point.target.model_dump_json()},
         }
         if point.control is not None:
@@ -115,7 +115,7 @@ class CheckStore:
         """Write the outcome of one run of a point; the other run is not touched."""
         clients.dynamodb().update_item(
             TableName=self._table,
-            Key=_point_key(started.team, started.name, started.scheduled_at),
+            Key=_make_point_key(started.team, started.name, started.scheduled_at),
             UpdateExpression="SET #side = :run",
             ExpressionAttributeNames={"#side": started.side},
             ExpressionAttributeValues={":run": {"S": run.model_dump_json()}},
@@ -142,7 +142,7 @@ class CheckStore:
 
     def judgement(self, team: str, name: str) -> tuple[int, Judgement]:
         """Read the latest judgement of a history and its version; version 0 if there is none."""
-        item = self._find(_judgement_key(team, name))
+        item = self._find(_make_judgement_key(team, name))
         if item is None:
             return 0, Judgement()
         return int(item["version"]["N"]), Judgement.model_validate_json(item["judgement"]["S"])
@@ -155,7 +155,7 @@ class CheckStore:
             client.put_item(
                 TableName=self._table,
                 Item={
-                    **_judgement_key(team, name),
+                    **_make_judgement_key(team, name),
                     "version": {"N": str(version + 1)},
                     "judgement": {"S": kept.model_dump_json()},
                 },
@@ -219,14 +219,14 @@ def _check_item(team: str, check: Check) -> dict[str, Any]:
     return {**_check_key(team, check.name), "check": {"S": check.model_dump_json()}}
 
 
-def _point_key(team: str, name: str, at: datetime) -> dict[str, Any]:
+def _make_point_key(team: str, name: str, at: datetime) -> dict[str, Any]:
     return {
         "pk": {"S": f"history#{team}#{name}"},
         "sk": {"S": f"{at.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"},
     }
 
 
-def _judgement_key(team: str, name: str) -> dict[str, Any]:
+def _make_judgement_key(team: str, name: str) -> dict[str, Any]:
     return {"pk": {"S": f"history#{team}#{name}"}, "sk": {"S": JUDGEMENT}}
 
 

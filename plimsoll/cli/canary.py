@@ -107,7 +107,7 @@ def _test_one_machine(folder: Path, *, as_json: bool) -> int:
     check_machine()
     from plimsoll.trial.on_one_machine import OnOneMachine
 
-    checked = _smallest_request()
+    checked = _read_smallest_request()
     load = checked.request.load.model_copy(
         update={"warmup_s": _LOCAL_WARMUP_S, "duration_s": _LOCAL_WINDOW_S}
     )
@@ -125,7 +125,7 @@ def _test_aws(
     from plimsoll.trial.on_aws import OnAws, require_orderable
     from plimsoll.trial.trial import divide_canary_budget
 
-    checked = _smallest_request()
+    checked = _read_smallest_request()
     quote = estimate_quote(checked, read_builtin_prices())
     allowance = divide_canary_budget(checked.request, quote, budget_usd)
     place = OnAws(folder, region=region, profile=profile)
@@ -184,7 +184,7 @@ def _run_and_compare(
     return 0 if trial.passed else 1
 
 
-def _smallest_request() -> CheckedRequest:
+def _read_smallest_request() -> CheckedRequest:
     from plimsoll.requests.experiment_file import read_file
 
     asked = read_file(find_packaged_folder("scenarios") / REQUEST)
@@ -264,7 +264,7 @@ def announce_cost(creates: Sequence[str], allowance: Allowance, budget_usd: floa
     """Announce on standard error what will be created, and its cost by our price list."""
     lines = [
         *creates,
-        f"{_predicted_cost(allowance)}; the budget is {words.usd(budget_usd)}",
+        f"{_describe_predicted_cost(allowance)}; the budget is {words.usd(budget_usd)}",
         f"after {words.duration(allowance.lasts_s)} it is stopped and destroyed in any case",
     ]
     print(*lines, sep="\n", file=sys.stderr)
@@ -306,7 +306,7 @@ def describe_costs(trial: Trial, allowance: Allowance | None) -> list[str]:
 
     if allowance is None:
         return ["cost: nothing; one machine"]
-    lines = [_predicted_cost(allowance)]
+    lines = [_describe_predicted_cost(allowance)]
     cost = trial.result.cost if trial.result else None
     if cost is not None and cost.usd is not None:
         whole = cost.usd + estimate_deployment_usd(trial.took_s)
@@ -319,7 +319,7 @@ def describe_costs(trial: Trial, allowance: Allowance | None) -> list[str]:
     return lines
 
 
-def _predicted_cost(allowance: Allowance) -> str:
+def _describe_predicted_cost(allowance: Allowance) -> str:
     expected, most = words.usd(allowance.expected_usd), words.usd(allowance.most_usd)
     return f"cost, predicted by list prices: {expected}, at most {most}"
 

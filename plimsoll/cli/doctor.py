@@ -21,7 +21,7 @@ from plimsoll.cli.output import console
 from plimsoll.errors import PlimsollError, UnusableToolError
 from plimsoll.local.databases.server_programs import list_server_programs
 from plimsoll.model.engine.asked import Protocol
-from plimsoll.packaged import how_to_install, is_installed_wheel
+from plimsoll.packaged import explain_install, is_installed_wheel
 
 if TYPE_CHECKING:
     from plimsoll.local.databases.server_programs import ServerProgram
@@ -85,9 +85,9 @@ def _find_twin() -> Finding:
     absent = [name for module, name in needed.items() if not _can_import(module)]
     if absent and is_installed_wheel():
         what = f"no {', '.join(absent)}: `run --local` and `serve` need them, `find` does not"
-        return Finding("local twin", "optional", what, how_to_install("local"))
+        return Finding("local twin", "optional", what, explain_install("local"))
     if absent:
-        return Finding("local twin", "missing", f"no {', '.join(absent)}", how_to_install("local"))
+        return Finding("local twin", "missing", f"no {', '.join(absent)}", explain_install("local"))
     versions = [f"{name} {importlib.metadata.version(name)}" for name in needed.values()]
     return Finding("local twin", "ok", ", ".join(versions))
 

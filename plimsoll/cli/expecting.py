@@ -202,7 +202,7 @@ def expect_options(command: Command) -> Command:
     """Add `--expect`, `--junit` and `--markdown`; the command receives them as `expecting`."""
 
     @functools.wraps(command)
-    def called(
+    def run_with_options(
         *arguments: Any,
         expect: tuple[str, ...],
         junit: Path | None,
@@ -220,4 +220,4 @@ def expect_options(command: Command) -> Command:
         " 'capacity >= 2000', 'p99.read <= 5ms at 1500', 'not worse than result.json by 5 %';"
         " repeatable (docs/ci.md).",
     )
-    return expect_option(files_options(called))
+    return expect_option(files_options(run_with_options))

@@ -244,7 +244,7 @@ def watch(experiment_id: str, *, url: str | None, stack: str | None, as_json: bo
 
 
 def _watch(service: Service, experiment_id: str, *, as_json: bool) -> int:
-    from plimsoll.client.remote_watch import POLL_S
+    from plimsoll.client.remote_runs import POLL_S
 
     with ExperimentProgress() as progress:
         try:

@@ -14,7 +14,7 @@ import click
 from plimsoll import __version__
 from plimsoll.errors import PlimsollError, SinkError, UsageError
 from plimsoll.files import write_whole
-from plimsoll.packaged import how_to_install, is_importable
+from plimsoll.packaged import explain_install, is_importable
 
 if TYPE_CHECKING:
     from plimsoll.metrics.measures import Measure
@@ -81,7 +81,7 @@ def _push(measures: Sequence[Measure], endpoint: str | None) -> None:
 
 
 def _describe_need() -> str:
-    return f"needs OpenTelemetry's SDK: {how_to_install('otlp')}"
+    return f"needs OpenTelemetry's SDK: {explain_install('otlp')}"
 
 
 def _check_endpoint(_: click.Context, __: click.Parameter, url: str | None) -> str | None:
@@ -104,16 +104,18 @@ def export_options(command: Command) -> Command:
     """Add `--metrics-file` and `--otlp`; the command receives them as `exporting`."""
 
     @functools.wraps(command)
-    def called(*arguments: Any, metrics_file: Path | None, otlp: str | None, **others: Any) -> Any:
+    def run_with_options(
+        *arguments: Any, metrics_file: Path | None, otlp: str | None, **others: Any
+    ) -> Any:
         return command(*arguments, exporting=Exporting(metrics_file, otlp), **others)
 
-    called = click.option(
+    run_with_options = click.option(
         "--otlp",
         metavar="URL",
         callback=_check_endpoint,
         help="Send the metrics to an OpenTelemetry collector when the command ends:"
         " http://HOST:4318. Default: OTEL_EXPORTER_OTLP_ENDPOINT, if set (docs/metrics.md).",
-    )(called)
+    )(run_with_options)
     return click.option(
         "--metrics-file",
         metavar="FILE",
@@ -121,4 +123,4 @@ def export_options(command: Command) -> Command:
         callback=_check_file,
         help="Write the metrics in Prometheus format: FILE.prom for the textfile collector of"
         " node_exporter.",
-    )(called)
+    )(run_with_options)

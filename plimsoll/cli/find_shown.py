@@ -76,7 +76,7 @@ class FindPage:
         self._stopping = False
         self._told = ToldSeconds()
 
-    def beside(self, shows: Shows) -> Shows:
+    def extend_callbacks(self, shows: Shows) -> Shows:
         """Return callbacks that update this page besides calling the given ones."""
 
         def planned(plan: StepPlan) -> None:
@@ -100,7 +100,7 @@ class FindPage:
 
         return Shows(shows.say, planned, second, finished)
 
-    def ended(self, result: RunResult) -> None:
+    def take_result(self, result: RunResult) -> None:
         """Take the result of the search."""
         self._result, self._capacity = result, result.capacity
 
@@ -186,19 +186,19 @@ class FindProgress(Lines):
 
     def shows(self) -> Shows:
         """The callbacks for a finder."""
-        return Shows(self.say, self._planned, self._second, self._finished)
+        return Shows(self.say, self._show_plan, self._show_second, self._show_finished_step)
 
-    def _planned(self, plan: StepPlan) -> None:
+    def _show_plan(self, plan: StepPlan) -> None:
         self.say(announce_plan(plan))
         self.status(f"{describe_plan(plan)}{self._describe_time_left(plan)}")
 
-    def _finished(self, step: StepResult) -> None:
+    def _show_finished_step(self, step: StepResult) -> None:
         statistic = self._request.limits.statistic
         self.say(f"step {step.plan.index}: {describe_finished_step(step, statistic)}")
         for problem in step.problems:
             self.say(f"step {step.plan.index}: {problem}")
 
-    def _second(self, plan: StepPlan, second: Sequence[SecondReport]) -> None:
+    def _show_second(self, plan: StepPlan, second: Sequence[SecondReport]) -> None:
         """Show the last second of the first client; it is not scaled up to all clients."""
         if not second:
             return
@@ -264,7 +264,7 @@ class Terminal:
             end_on_signals(lambda: finder.end(INTERRUPTED)),
         ):
             shows = progress.shows()
-            yield shows if self._page is None else self._page.beside(shows)
+            yield shows if self._page is None else self._page.extend_callbacks(shows)
 
     def keep(self, result: RunResult, seconds: Seconds) -> None:
         """Write the result's files; if that fails, print at least the answer.
@@ -273,7 +273,7 @@ class Terminal:
             OSError: The files cannot be written, for instance because the disk is full.
         """
         if self._page is not None:
-            self._page.ended(result)
+            self._page.take_result(result)
         try:
             write_result(self._folder, result, seconds)
         except OSError:

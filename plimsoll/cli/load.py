@@ -151,10 +151,10 @@ def _row(
         words.number(operation.succeeded),
         words.number(sum(operation.errors.values())),
         *([words.number(operation.rows)] if with_rows else []),
-        _per_second(operation.succeeded, window_s),
+        _format_rate(operation.succeeded, window_s),
     ]
     if with_records:
-        cells.append(_per_second(operation.records, window_s))
+        cells.append(_format_rate(operation.records, window_s))
     latencies_us = (getattr(operation.latency_us, statistic) for statistic in STATISTICS)
     return cells + [words.latency(us) for us in latencies_us]
 
@@ -236,7 +236,7 @@ def _hangs(client: SelfReport) -> bool:
     return (client.oldest_unanswered_us or 0) > 1_000_000
 
 
-def _per_second(count: int, window_s: float) -> str:
+def _format_rate(count: int, window_s: float) -> str:
     return words.rate(count / window_s if window_s > 0 else None)
 
 

@@ -29,7 +29,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def tell_new_name(old: str, new: str) -> None:
-    """Say on standard error that a verb or option is called otherwise now."""
+    """Say on standard error that a verb or option has a new name."""
     click.echo(
         f"plimsoll {old} is now plimsoll {new}; the old name works for one more release", err=True
     )
@@ -201,13 +201,13 @@ def table_options(table: type[Options]) -> Callable[[Callable[..., Any]], Callab
 
     def add_options(command: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(command)
-        def called(*arguments: Any, **given: Any) -> Any:
+        def run_with_options(*arguments: Any, **given: Any) -> Any:
             values = {one.key: given.pop(one.key) for one in list_options(table)}
             return command(*arguments, options=table(**values), **given)
 
         for one in reversed(list_options(table)):
-            called = make_option(one)(called)
-        return called
+            run_with_options = make_option(one)(run_with_options)
+        return run_with_options
 
     return add_options
 

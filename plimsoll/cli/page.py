@@ -6,7 +6,6 @@ import functools
 import html
 import os
 import secrets
-import socket
 import tempfile
 import threading
 import webbrowser
@@ -20,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from plimsoll.cli.service_calls import find_service, profile_option, service_options
-from plimsoll.errors import NotFoundError, PlimsollError, UsageError
+from plimsoll.errors import NotFoundError, PlimsollError
 from plimsoll.packaged import require_extra
 
 if TYPE_CHECKING:
@@ -53,21 +52,21 @@ def page_options(command: Command) -> Command:
     """Add `--ui` and `--ui-open`; the command receives them as `page`."""
 
     @functools.wraps(command)
-    def called(*arguments: Any, ui: bool, ui_open: bool, **others: Any) -> Any:
+    def run_with_options(*arguments: Any, ui: bool, ui_open: bool, **others: Any) -> Any:
         page = Page(ui or ui_open, ui_open)
         if page.shown:
             require_extra("local", PACKAGES, user="--ui")
         return command(*arguments, page=page, **others)
 
-    called = click.option(
+    run_with_options = click.option(
         "--ui-open", is_flag=True, help="Show the page as with --ui, and open it in the browser."
-    )(called)
+    )(run_with_options)
     return click.option(
         "--ui",
         is_flag=True,
         help="Show progress on a page on 127.0.0.1, whose address is printed; the page stays until"
         " Ctrl-C (docs/console.md).",
-    )(called)
+    )(run_with_options)
 
 
 def make_token() -> str:
@@ -137,30 +136,21 @@ def console(*, url: str | None, stack: str | None, port: int, opened: bool) -> i
     require_extra("local", PACKAGES, user="the page")
     from plimsoll.client.http import Http
     from plimsoll.client.service_client import Service
-    from plimsoll.local.front import Front
+    from plimsoll.local.front import Front, listen
     from plimsoll.local.runner import interrupt_on_termination
 
     address = find_service(url, stack)
     http = Http(address)
     version = Service(http).health().version
     click.echo(f"{address.url} answers, version {version}", err=True)
-    behind, told = Deployed(http), deployed_page_config(address.url)
+    behind, told = Deployed(http), make_deployed_page_config(address.url)
     with (
         interrupt_on_termination(),
-        Front(behind, token=make_token(), listener=_listen(port), config=told) as front,
+        Front(behind, token=make_token(), listener=listen(port), config=told) as front,
         show_page(front, Page(shown=True, opened=opened)),
     ):
         wait_for_interrupt()
     return 0
-
-
-def _listen(port: int) -> socket.socket:
-    from plimsoll.local.front import listen
-
-    try:
-        return listen(port)
-    except OSError as error:
-        raise UsageError(f"--port {port}: {error.strerror}") from None
 
 
 # The page of a deployment: files from here, requests forwarded to the deployment's API.
@@ -171,7 +161,7 @@ PASSED_ON = ("Accept", "Content-Type", "Idempotency-Key")
 PASSED_BACK = ("Content-Type", "Retry-After")
 
 
-def deployed_page_config(where: str) -> ConsoleConfig:
+def make_deployed_page_config(where: str) -> ConsoleConfig:
     """Return the page's settings; it polls, since API Gateway has no stream of events."""
     from plimsoll.console.config import ConsoleConfig
 

@@ -52,14 +52,16 @@ def print_experiment_quote(name: str, quote: ExperimentQuote, console: Console) 
     for dataset in quote.datasets:
         shared = f"with its snapshot, for {words.plural(dataset.runs, 'run')}"
         usd = _add_if_known([dataset.quote.usd, dataset.snapshot.usd])
-        times = _expected_and_most(dataset.quote.time_s)
+        times = _format_expected_and_most(dataset.quote.time_s)
         table.add_row(dataset.name, *times, *_usd(usd), shared)
     for cell in quote.cells:
-        table.add_row(cell.name, *_expected_and_most(cell.quote.time_s), *_usd(cell.quote.usd), "")
+        table.add_row(
+            cell.name, *_format_expected_and_most(cell.quote.time_s), *_usd(cell.quote.usd), ""
+        )
     runs = words.plural(len(quote.cells), "run")
     batches = words.plural(quote.batches, "batch", "batches")
     order = f"{runs} in {batches}, {quote.at_once} at once"
-    table.add_row("in all", *_expected_and_most(quote.time_s), *_usd(quote.usd), order)
+    table.add_row("in all", *_format_expected_and_most(quote.time_s), *_usd(quote.usd), order)
     print_figures(console, table)
     print_figures(console, _money_table(_add_items(quote), quote.usd))
     _print_end(quote, console)
@@ -117,7 +119,7 @@ def _add_if_known(parts: list[Amounts | None]) -> Amounts | None:
     return add_amounts(known) if len(known) == len(parts) else None
 
 
-def _expected_and_most(time_s: Amounts) -> tuple[str, str]:
+def _format_expected_and_most(time_s: Amounts) -> tuple[str, str]:
     return words.duration(time_s.expected), words.duration(time_s.most)
 
 
@@ -127,7 +129,7 @@ def _times_table(quote: Quote) -> Table:
         times = words.duration(phase.expected_s), words.duration(phase.most_s)
         table.add_row(phase.name, *times, phase.assumption)
     longest = "at most: until the time limit, and the deletion after it"
-    table.add_row("in all", *_expected_and_most(quote.time_s), longest)
+    table.add_row("in all", *_format_expected_and_most(quote.time_s), longest)
     return table
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from plimsoll.errors import PlimsollError, UsageError
+from plimsoll.errors import PlimsollError
 
 if TYPE_CHECKING:
     from plimsoll.local.twin import LocalTwin
@@ -64,6 +64,7 @@ def serve(
 
     # at once: loading what follows takes seconds on a busy machine
     _print_line("starting; the address follows when the service answers, in 5 to 30 seconds")
+    from plimsoll.local.front import listen
     from plimsoll.local.home import make_twin_home
     from plimsoll.local.leftovers import remove_leftovers
     from plimsoll.local.past_runs import PastRuns
@@ -72,7 +73,7 @@ def serve(
 
     check_machine()
     results = directory or RESULTS / f"serve-{datetime.now(UTC):%Y%m%d-%H%M%S}"
-    listener = _listen(port)
+    listener = listen(port)
     remove_leftovers(_print_line)
     _print_line("starting the stand-in for AWS on this machine")
     with (
@@ -87,16 +88,6 @@ def serve(
         past = find_newest_runs(directory or RESULTS)
         with PastRuns(twin, past, _print_line):
             return _serve(twin, listener, results, token=token, say=say)
-
-
-def _listen(port: int) -> socket.socket:
-    """Bind the port, before anything is started."""
-    from plimsoll.local.front import listen
-
-    try:
-        return listen(port)
-    except OSError as error:
-        raise UsageError(f"--port {port}: {error.strerror}") from None
 
 
 def _serve(

@@ -85,7 +85,7 @@ def follow_run(service: Service, run_id: str) -> RunRecord | None:
         The run's record; None if Ctrl-C ended the watching, while the run goes on.
     """
     from plimsoll.cli.progress import RunProgress
-    from plimsoll.client.remote_watch import RemoteWatcher
+    from plimsoll.client.remote_runs import RemoteWatcher
 
     watcher = RemoteWatcher(service, run_id)
     with RunProgress(service.run(run_id).request) as progress:
@@ -121,7 +121,7 @@ def fetch_run_result(service: Service, run_id: str, folder: Path | None) -> RunR
         PlimsollError: The service does not have them, or they are of another version.
     """
     from plimsoll.aws.run_files import REPORT, RESULT
-    from plimsoll.client.fetching import fetch_result
+    from plimsoll.client.remote_runs import fetch_result
     from plimsoll.client.service_client import download
 
     result, body, links = fetch_result(service, run_id)

@@ -13,7 +13,7 @@ from plimsoll.cli.options import NumberRange, parse_settings, table_options, wor
 from plimsoll.load_line.options import PASSWORD, LoadOptions
 
 if TYPE_CHECKING:
-    from plimsoll.model.versus import VersusResult
+    from plimsoll.load_line.versus import VersusResult
 
 
 @click.command("versus")

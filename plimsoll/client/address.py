@@ -42,7 +42,7 @@ def read_address(url: str, *, source: str) -> Address:
     try:
         parts = urlsplit(url)
         host = parts.hostname or ""
-        parts.port  # noqa: B018 - it raises where it is none
+        parts.port  # noqa: B018 - raises ValueError if the port is invalid
     except ValueError:
         parts, host = urlsplit(""), ""
     if parts.scheme not in {"http", "https"} or not host or parts.query or parts.fragment:

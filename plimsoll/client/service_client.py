@@ -132,17 +132,19 @@ class Service:
 
     def experiment(self, experiment_id: str) -> ExperimentDetail:
         """Return the state of an experiment, and its result."""
-        return parse_reply(ExperimentDetail, self._http.ask("GET", _experiment_path(experiment_id)))
+        return parse_reply(
+            ExperimentDetail, self._http.ask("GET", _build_experiment_path(experiment_id))
+        )
 
     def stop_experiment(self, experiment_id: str) -> ExperimentRecord:
         """Stop every run of an experiment and have their targets deleted."""
         return parse_reply(
-            ExperimentRecord, self._http.ask("DELETE", _experiment_path(experiment_id))
+            ExperimentRecord, self._http.ask("DELETE", _build_experiment_path(experiment_id))
         )
 
     def put_schedule(self, name: str, definition: CheckDefinition) -> ScheduledCheck:
         """Create or replace a check."""
-        reply = self._http.ask("PUT", _schedule_path(name), body=dump_as_written(definition))
+        reply = self._http.ask("PUT", _build_schedule_path(name), body=dump_as_written(definition))
         return parse_reply(ScheduledCheck, reply)
 
     def schedules(self) -> ScheduledChecks:
@@ -151,15 +153,15 @@ class Service:
 
     def schedule(self, name: str) -> ScheduledCheck:
         """Return a check."""
-        return parse_reply(ScheduledCheck, self._http.ask("GET", _schedule_path(name)))
+        return parse_reply(ScheduledCheck, self._http.ask("GET", _build_schedule_path(name)))
 
     def delete_schedule(self, name: str) -> None:
         """Delete a check."""
-        self._http.ask("DELETE", _schedule_path(name), deletes=True)
+        self._http.ask("DELETE", _build_schedule_path(name), deletes=True)
 
     def history(self, name: str) -> History:
         """Return the history of a check."""
-        return parse_reply(History, self._http.ask("GET", f"{_schedule_path(name)}/history"))
+        return parse_reply(History, self._http.ask("GET", f"{_build_schedule_path(name)}/history"))
 
 
 def dump_as_written(request: Model) -> dict[str, Any]:
@@ -206,11 +208,11 @@ def _make_tls_handler() -> HTTPSHandler:
     return HTTPSHandler(context=ssl.create_default_context(cafile=find_authorities()))
 
 
-def _experiment_path(experiment_id: str) -> str:
+def _build_experiment_path(experiment_id: str) -> str:
     return f"/experiments/{quote(experiment_id, safe='')}"
 
 
-def _schedule_path(name: str) -> str:
+def _build_schedule_path(name: str) -> str:
     return f"/schedules/{quote(name, safe='')}"
 
 

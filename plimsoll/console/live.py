@@ -10,7 +10,7 @@ from typing import Self
 from plimsoll.capacity.search import axis_of
 from plimsoll.complaints import Complaint
 from plimsoll.console import log
-from plimsoll.console.outlook import axis_load, show_money, show_plan, show_time
+from plimsoll.console.outlook import find_axis_load, show_money, show_plan, show_time
 from plimsoll.console.series import bin_samples, bin_seconds
 from plimsoll.errors import UsageError
 from plimsoll.model.aws.volumes import VolumeLimits
@@ -190,7 +190,7 @@ def _show_step(done: StepResult, request: Request, statistic: Statistic) -> Live
     plan, step = done.plan, done.step
     return LiveStep(
         step=plan.index,
-        load=axis_load(plan, request),
+        load=find_axis_load(plan, request),
         clients=plan.clients,
         connections=plan.connections,
         rate_ops_per_second=plan.rate_ops_per_second,

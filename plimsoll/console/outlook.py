@@ -25,7 +25,7 @@ def show_plan(
     """Describe the current step, the expected number of steps, and what follows."""
     if plan is None:
         return None
-    expected = expected_step_count(quote)
+    expected = estimate_step_count(quote)
     most = request.search.probes_max + count_phase_steps(request.phases)
     return LivePlan(
         sentence=describe_plan(plan, of=expected),
@@ -33,7 +33,7 @@ def show_plan(
         step=plan.index,
         steps_expected=expected,
         steps_most=most if quote is None else max(most, round(quote.steps.most)),
-        load=axis_load(plan, request),
+        load=find_axis_load(plan, request),
         purpose=plan.purpose,
         why=plan.why,
         start_at_epoch_ms=plan.start_at_epoch_ms,
@@ -42,12 +42,12 @@ def show_plan(
     )
 
 
-def axis_load(step: StepPlan, request: Request) -> float:
+def find_axis_load(step: StepPlan, request: Request) -> float:
     """Return a step's load on the axis of the search; for a phase without a rate, its clients."""
     return float(getattr(step, axis_of(request.search)) or step.clients)
 
 
-def expected_step_count(quote: Quote | None) -> int | None:
+def estimate_step_count(quote: Quote | None) -> int | None:
     """Return the number of steps that the quote expects; None if unknown."""
     return None if quote is None else round(quote.steps.expected) or None
 
@@ -84,7 +84,7 @@ def show_time(
 def _estimate_left_s(
     record: RunRecord, plan: StepPlan | None, request: Request, quote: Quote | None, at: datetime
 ) -> float | None:
-    expected = expected_step_count(quote)
+    expected = estimate_step_count(quote)
     searching = record.phase == "step" and not (record.conclude_at or record.teardown_asked_at)
     number = record.steps_finished + 1  # a phase reserves more step numbers than it uses
     if plan is None or expected is None or not searching or number > expected:

@@ -85,7 +85,7 @@ class RunReading:
             self._finished = record.steps_finished
             if self._result is None or self._result.capacity is None:
                 self._capacity = judge_so_far(self._judged_from, self._request)
-        steps, seconds, samples = self._series(files, record, self._request, after)
+        steps, seconds, samples = self._read_series(files, record, self._request, after)
         return Look(
             at=now(),
             record=record,
@@ -102,7 +102,7 @@ class RunReading:
             result=self._result,
         )
 
-    def _series(
+    def _read_series(
         self, files: RunFiles, record: RunRecord, request: Request, after: Cursor
     ) -> tuple[Sequence[StepResult], Sequence[SecondTotals], Sequence[TargetSample]]:
         """Return the steps since a cursor, their seconds, and the target's samples since.
@@ -111,17 +111,17 @@ class RunReading:
         """
         whole = None if self._result is None else files.find_model(SECONDS, Seconds)
         if self._result is None or whole is None:
-            steps = self._finished_since(files, record, after)
-            return steps, _collect_seconds(steps), self._samples(record, request, after)
+            steps = self._read_finished_since(files, record, after)
+            return steps, _collect_seconds(steps), self._read_samples(record, request, after)
         steps = [done for done in self._result.steps if done.plan.index > after.step]
         seconds = [second for second in whole.operations if second.step > after.step]
         if request.phases and not record.past:  # a past run has only the two files
-            steps = self._finished_since(files, record, after)
+            steps = self._read_finished_since(files, record, after)
             seconds = _collect_seconds(steps)
         samples = [sample for sample in whole.target if sample.epoch_ms >= after.sample_ms]
         return steps, seconds, samples
 
-    def _finished_since(
+    def _read_finished_since(
         self, files: RunFiles, record: RunRecord, after: Cursor
     ) -> list[StepResult]:
         """Read the steps that ended since a cursor, in order, up to the first gap."""
@@ -137,7 +137,7 @@ class RunReading:
             self._none_after = after.step, record.steps_finished
         return finished
 
-    def _samples(
+    def _read_samples(
         self, record: RunRecord, request: Request, after: Cursor
     ) -> Sequence[TargetSample]:
         """Read the target's samples from CloudWatch, while there may be any."""

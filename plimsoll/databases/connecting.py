@@ -12,9 +12,10 @@ import socket
 import ssl
 import time
 import typing
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any, TypeVar
 
@@ -45,6 +46,26 @@ class Trust(IntEnum):
         if tls is None:
             return cls.OPEN
         return cls.VERIFIED if tls.verify else cls.ENCRYPTED
+
+
+@dataclass(frozen=True)
+class Pooler:
+    """What answers in a server's place, and logs in for itself: PgBouncer, ProxySQL, RDS Proxy.
+
+    A server tells each client the number of its session at the login (PostgreSQL: the process in
+    BackendKeyData; MySQL: the thread in the greeting), and again when it is asked. A pooler logs in
+    for itself, so the two numbers differ through one. In transaction mode it gives each transaction
+    a session that others used before and use afterwards: what is SET there stays on their
+    connections.
+
+    Attributes:
+        name: The product; None if it does not say.
+        differs: Settings that a load relies on and that its sessions do not have, each with the
+            value in force.
+    """
+
+    name: str | None = None
+    differs: Mapping[str, str] = field(default_factory=dict)
 
 
 class UnrulyServerError(OSError):

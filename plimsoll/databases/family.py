@@ -10,8 +10,8 @@ from contextlib import AbstractContextManager
 from typing import assert_never
 
 from plimsoll.databases import cassandra, mysql, postgres
+from plimsoll.databases.connecting import Pooler
 from plimsoll.databases.dataset_notes import DatasetNote
-from plimsoll.databases.poolers import Pooler
 from plimsoll.model.datasets import TableLayout
 from plimsoll.model.engine.asked import EngineTarget, Protocol
 from plimsoll.model.judging.debt import WriteDebt
@@ -164,7 +164,7 @@ class Family(typing.Protocol):
     def storage_rates(self, server: ServerFigures) -> StorageRates | None:
         """Return the server's storage I/O; None if it is not counted or the counters restarted."""
 
-    def unfinished_work(self, now: ServerCounters) -> UnfinishedWork | None:
+    def find_unfinished_work(self, now: ServerCounters) -> UnfinishedWork | None:
         """Return the backlog that a load left on a target; None if there is none."""
 
     def write_debt(self, now: ServerCounters) -> WriteDebt | None:

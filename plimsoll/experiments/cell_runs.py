@@ -8,7 +8,7 @@ from plimsoll.aws import run_files
 from plimsoll.aws.run_files import files_of
 from plimsoll.aws.run_records import records_of
 from plimsoll.errors import RunNotFoundError, UnreadableRecordError
-from plimsoll.experiments.records import cell_run_id
+from plimsoll.experiments.records import make_cell_run_id
 from plimsoll.fleet.failures import extract_cause
 from plimsoll.model.deployment.function_settings import RunSettings
 from plimsoll.model.request.experiment import Cell, Experiment
@@ -41,7 +41,7 @@ def read_cell_runs(
 def _read_cell_run(
     settings: RunSettings, experiment_id: str, cell: Cell, refused: str | None
 ) -> CellRun:
-    run_id = cell_run_id(experiment_id, cell)
+    run_id = make_cell_run_id(experiment_id, cell)
     try:
         record = records_of(settings).get(run_id)
     except RunNotFoundError:

@@ -16,7 +16,7 @@ from plimsoll.experiments.records import (
     EXPERIMENT,
     RESULT,
     Experiments,
-    cell_run_id,
+    make_cell_run_id,
     open_experiment_files,
     open_experiments,
     read_experiment,
@@ -170,7 +170,7 @@ def get_experiment(settings: ServiceSettings, team: str, experiment_id: str) -> 
 
 
 def _read_cell_status(settings: RunSettings, experiment_id: str, cell: Cell) -> CellStatus:
-    run_id = cell_run_id(experiment_id, cell)
+    run_id = make_cell_run_id(experiment_id, cell)
     record, unreadable = None, False
     try:
         record = records_of(settings).find(run_id)

@@ -5,7 +5,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from plimsoll.aws import clients
-from plimsoll.aws.drain import require_no_drain, unless_drained
+from plimsoll.aws.drain import build_drain_condition, require_no_drain
 from plimsoll.aws.items import (
     ATTEMPTS,
     CONDITION_FAILED,
@@ -85,7 +85,7 @@ class Experiments:
             }
         }
         for _ in range(ATTEMPTS):
-            failed = write_transaction(put, unless_drained(self._table, record.submitted_at))
+            failed = write_transaction(put, build_drain_condition(self._table, record.submitted_at))
             if not any(failed):
                 return True
             if failed[0] == CONDITION_FAILED:
@@ -138,7 +138,7 @@ def read_experiment(settings: RunSettings, experiment_id: str) -> Experiment:
     return files.get(EXPERIMENT, Experiment)
 
 
-def cell_run_id(experiment_id: str, cell: Cell) -> str:
+def make_cell_run_id(experiment_id: str, cell: Cell) -> str:
     """Return the id of a cell's run."""
     return f"{experiment_id}-{cell.index + 1:03d}"
 

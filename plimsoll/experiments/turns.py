@@ -1,6 +1,6 @@
 """The turns of an experiment's paired runs, apart from `cell_runs.py`, which imports NumPy."""
 
-from plimsoll.experiments.records import cell_run_id
+from plimsoll.experiments.records import make_cell_run_id
 from plimsoll.model.request.experiment import Cell, Experiment, Turn, find_partner, slot_s
 from plimsoll.model.timings import Timings
 from plimsoll.requests.cells import expand_cells
@@ -17,7 +17,7 @@ def find_turn(
     loads = [one.request.load for one in (cell, beside)]
     longest_s = max(load.warmup_s + load.duration_s for load in loads)
     return Turn(
-        beside=cell_run_id(experiment_id, beside),
+        beside=make_cell_run_id(experiment_id, beside),
         second=cell.variants[experiment.pairs.axis] == experiment.pairs.of[1],
         slot_s=slot_s(longest_s, timings.metric_period_s),
     )

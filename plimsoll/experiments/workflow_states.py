@@ -10,7 +10,7 @@ from plimsoll.errors import (
 )
 from plimsoll.experiments.datasets import find_restored, plan_datasets, record_dataset
 from plimsoll.experiments.records import (
-    cell_run_id,
+    make_cell_run_id,
     open_experiments,
     read_experiment,
     require_running,
@@ -90,7 +90,7 @@ def submit_cell(settings: SubmitSettings, experiment_id: str, cell: int) -> dict
     record = open_experiments(settings).get(experiment.team, experiment_id)
     require_running(record)
     this = expand_cells(experiment)[cell]
-    run_id = cell_run_id(experiment_id, this)
+    run_id = make_cell_run_id(experiment_id, this)
     restores = find_restored(settings, experiment, record, this)
     try:
         timings = ONE_MACHINE_TIMINGS if settings.on_one_machine else AWS_TIMINGS
@@ -136,7 +136,7 @@ def settle_cells(
         going = (RunState.PENDING, RunState.RUNNING)
         experiments.change(record, states=going, state=RunState.STOPPING)
     record = open_experiments(settings).get(experiment.team, experiment_id)
-    runs = [cell_run_id(experiment_id, cell) for cell in expand_cells(experiment)]
+    runs = [make_cell_run_id(experiment_id, cell) for cell in expand_cells(experiment)]
     runs += [shared.run_id(experiment_id) for shared in plan_datasets(experiment, record)]
     left = [run_id for run_id in runs if not _is_settled(settings, run_id, stop=stop)]
     return {"settled": not left, "wait_s": settings.poll_seconds}

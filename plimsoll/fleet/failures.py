@@ -42,7 +42,7 @@ def describe_failures(failed: Iterable[FailedClient]) -> list[str]:
     """
     by_cause: dict[str, list[int]] = defaultdict(list)
     for client in failed:
-        by_cause[_failure_cause(client)].append(client.client)
+        by_cause[_find_failure_cause(client)].append(client.client)
     causes = sorted(by_cause.items(), key=lambda item: -len(item[1]))
     told = [f"{_name_clients(clients)} failed: {cause}" for cause, clients in causes[:CAUSES_TOLD]]
     if others := [client for _, clients in causes[CAUSES_TOLD:] for client in clients]:
@@ -50,7 +50,7 @@ def describe_failures(failed: Iterable[FailedClient]) -> list[str]:
     return told
 
 
-def _failure_cause(client: FailedClient) -> str:
+def _find_failure_cause(client: FailedClient) -> str:
     """Return why a client failed. Our own errors are sentences; others need their type too."""
     kind = getattr(errors, client.error, None)
     ours = isinstance(kind, type) and issubclass(kind, errors.PlimsollError)

@@ -18,7 +18,7 @@ from plimsoll.model.request.load_request import (
     CONNECTIONS_OF_A_CLIENT,
     ENDING_S,
     SECONDS_OF_A_CLIENT,
-    longest_load_s,
+    compute_longest_load_s,
 )
 from plimsoll.model.request.phases import records_per_operation
 from plimsoll.model.request.request import Request
@@ -123,7 +123,7 @@ def plan_step(
     """
     load = request.load
     warm_s = toggle_warming_s(request, following.state)
-    room_s = longest_load_s(following.clients + request.clients_beside) - warm_s
+    room_s = compute_longest_load_s(following.clients + request.clients_beside) - warm_s
     factor = min(following.window_factor, room_s / (load.warmup_s + load.duration_s))
     return StepPlan(
         index=first + following.index + 1,
@@ -137,7 +137,7 @@ def plan_step(
         window_factor=following.window_factor,
         state=following.state,
         timeout_ms=load.timeout_ms,
-        poll_us=_first_known(following.poll_us, load.poll_us, poll_us),
+        poll_us=_find_first_known(following.poll_us, load.poll_us, poll_us),
         # each step draws other keys, but a repeated run draws the same ones
         seed=load.seed + first + following.index + 1,
         start_at_epoch_ms=0,
@@ -147,7 +147,7 @@ def plan_step(
     )
 
 
-def _first_known(*chosen: int | None) -> int:
+def _find_first_known(*chosen: int | None) -> int:
     return next(value for value in chosen if value is not None)
 
 

@@ -189,7 +189,7 @@ def _make_step(
             name: latency
             for name, totals in operations.items()
             # An operation of a refused load may have had no answer, and then has no latency.
-            if (latency := _known_latencies(totals)) or refused is None
+            if (latency := _select_known_latencies(totals)) or refused is None
         },
         latency_counts={
             name: list_buckets(plimsoll_engine.histogram_counts(totals.histogram, list(BOUNDS_US)))
@@ -221,7 +221,7 @@ def _make_step(
     )
 
 
-def _known_latencies(totals: OperationTotals) -> dict[str, float]:
+def _select_known_latencies(totals: OperationTotals) -> dict[str, float]:
     summary = totals.latency_us.model_dump()
     return {name: summary[name] for name in STATISTICS if summary[name] is not None}
 

@@ -67,7 +67,7 @@ def find_limiting_resource(
     """
     step = choose_deciding_step(capacity, steps)
     lightest = _choose_lightest(capacity, steps)
-    if volume is not None and _only_credits_above(capacity):
+    if volume is not None and _needs_credits_above(capacity):
         # The sustained throughput has no burst
         volume = volume.model_copy(update={"burst_credits": None})
     seen = None if step is None else Seen(step, volume, lightest)
@@ -188,7 +188,7 @@ def choose_deciding_step(capacity: Capacity, steps: Sequence[StepResult]) -> Ste
     judged = sorted(capacity.steps, key=lambda judged_load: judged_load.load)
     if capacity.verdict != "BURST":
         judged = [judged_load for judged_load in judged if not is_burst(judged_load)]
-    if _only_credits_above(capacity):
+    if _needs_credits_above(capacity):
         judged = [judged_load for judged_load in judged if judged_load.passed]
     failed = [
         judged_load for judged_load in judged if not judged_load.passed and judged_load.consistent
@@ -204,7 +204,7 @@ def choose_deciding_step(capacity: Capacity, steps: Sequence[StepResult]) -> Ste
     return best[-1] if best else None
 
 
-def _only_credits_above(capacity: Capacity) -> bool:
+def _needs_credits_above(capacity: Capacity) -> bool:
     """Return whether the loads above the sustained one pass only on credits."""
     return capacity.cause == CREDITS and capacity.verdict != "BURST"
 

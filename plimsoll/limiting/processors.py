@@ -19,9 +19,9 @@ def judge_cpu(seen: Seen) -> Candidate | None:
         return None
     share, beside = percent / 100, ""
     if idle is not None and percent > (100 - idle) / 2:
-        share = percent / (percent + idle + _others_percent(seen))
+        share = percent / (percent + idle + _add_others_percent(seen))
         beside = f"; {words.percent(idle / 100)} of this machine's CPU was idle"
-    each = seen.each(percent / 100)
+    each = seen.divide_by_throughput(percent / 100)
     now = "" if each is None else f" ({words.latency(each * 1e6)} on all CPUs now)"
     return Candidate(
         resource="cpu",
@@ -58,7 +58,7 @@ def judge_machine_disk(seen: Seen) -> Candidate | None:
 def judge_machine_cpu(seen: Seen) -> Candidate | None:
     """On one machine: return its CPUs, if the server does not use most of their time."""
     target = seen.target
-    idle, others = target.host_idle_percent, _others_percent(seen)
+    idle, others = target.host_idle_percent, _add_others_percent(seen)
     if idle is None:
         return None
     servers = target.cpu_percent or 0.0
@@ -77,6 +77,6 @@ def judge_machine_cpu(seen: Seen) -> Candidate | None:
     )
 
 
-def _others_percent(seen: Seen) -> float:
+def _add_others_percent(seen: Seen) -> float:
     """Return the percentage of CPU time used by other processes and stolen by the hypervisor."""
     return (seen.target.host_others_percent or 0.0) + (seen.target.host_stolen_percent or 0.0)

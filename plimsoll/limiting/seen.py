@@ -54,7 +54,7 @@ class Seen:
     def under_way(self) -> float:
         """The mean number of concurrent operations by Little's law; at most the connections."""
         connections = float(self.step.plan.connections)
-        return min(connections, self._under_way_with(self.step) or connections)
+        return min(connections, self._estimate_concurrency_with(self.step) or connections)
 
     @property
     def added_by_load(self) -> float:
@@ -64,10 +64,10 @@ class Seen:
         """
         if self.lightest is None or self.lightest.plan.index == self.step.plan.index:
             return self.under_way
-        at_rest = self._under_way_with(self.lightest) or 0.0
+        at_rest = self._estimate_concurrency_with(self.lightest) or 0.0
         return max(self.under_way - at_rest, self.under_way * SCATTER)
 
-    def _under_way_with(self, other: StepResult) -> float | None:
+    def _estimate_concurrency_with(self, other: StepResult) -> float | None:
         """Return the concurrent operations at this throughput with another step's latencies."""
         step, latency_us = self.step.step, other.step.latency_us
         means = {name: one["mean"] for name, one in latency_us.items() if "mean" in one}
@@ -82,7 +82,7 @@ class Seen:
         """Whether neither the server's CPU time nor the limits of its volume are known."""
         return self.target.cpu_percent is None and self.volume is None
 
-    def each(self, per_second: float) -> float | None:
+    def divide_by_throughput(self, per_second: float) -> float | None:
         """Return an amount per operation, from an amount per second."""
         return None if not self.operations_per_second else per_second / self.operations_per_second
 

@@ -22,7 +22,9 @@ def judge_row_locks(seen: Seen) -> Candidate | None:
         seen,
         "row_locks",
         count=waits.row_lock_waits,
-        waiting=_mean_waiting(seen, waits.row_locks_s, looks.row_lock_waiters if looks else None),
+        waiting=_compute_mean_waiting(
+            seen, waits.row_locks_s, looks.row_lock_waiters if looks else None
+        ),
         evidence=f"row locks: {_format_count(waits.row_lock_waits)}",
         for_others=True,
         to_change="transactions that hold locks for a shorter time, or changes spread over more"
@@ -37,7 +39,7 @@ def judge_table_locks(seen: Seen) -> Candidate | None:
         seen,
         "table_locks",
         count=waits.table_lock_waits,
-        waiting=_mean_waiting(
+        waiting=_compute_mean_waiting(
             seen, waits.table_locks_s, looks.table_lock_waiters if looks else None
         ),
         evidence=f"table locks: {_format_count(waits.table_lock_waits)}",
@@ -70,12 +72,12 @@ def judge_buffer_pool(seen: Seen) -> Candidate | None:
     waiting = None
     if looks is not None and looks.page_read_waiters is not None:
         # reads served by the operating system's cache are no I/O, and nobody waits for them
-        waiting = _mean_waiting(seen, waits.page_reads_s, looks.page_read_waiters)
+        waiting = _compute_mean_waiting(seen, waits.page_reads_s, looks.page_read_waiters)
     elif waits.page_reads_s is not None:
         waiting = waits.page_reads_s / seen.load_s
     elif latency_us is not None or not waits.page_reads:
         waiting = reads * (latency_us or 0.0) / 1e6
-    each = seen.each(reads)
+    each = seen.divide_by_throughput(reads)
     misses = "" if each is None else f", {words.three_figures(each)} per operation"
     return _judge_wait(
         seen,
@@ -136,7 +138,9 @@ def _format_count(waits: int | None) -> str:
     return "waits" if waits is None else words.plural(waits, "wait")
 
 
-def _mean_waiting(seen: Seen, waited_s: float | None, waiters: float | None) -> float | None:
+def _compute_mean_waiting(
+    seen: Seen, waited_s: float | None, waiters: float | None
+) -> float | None:
     """Return the mean number of waiting sessions, by wait time or samples (long waits end late)."""
     known = [] if waited_s is None else [waited_s / seen.load_s]
     return max([*known, *([] if waiters is None else [waiters])], default=None)

@@ -22,22 +22,21 @@ def is_most_waiting_for_volume(seen: Seen) -> bool:
 def judge_iops(seen: Seen) -> Candidate | None:
     """Compare I/Os per second with the volume's limit at that time."""
     target = seen.target
-    if target.read_iops is None or target.write_iops is None:
-        rates = _server_rates(seen)
-        limit = None if seen.volume is None else _burst_rate(seen.volume)
+    if target.iops is None:
+        rates = _find_server_rates(seen)
+        limit = None if seen.volume is None else _compute_burst_rate(seen.volume)
         return _judge_cap(
             seen, "storage_iops", None if rates is None else rates.iops, limit, "IOPS", rates=rates
         )
-    iops, limit = target.read_iops + target.write_iops, _iops_limit(target, seen.volume)
-    return _judge_cap(seen, "storage_iops", iops, limit, "IOPS", queue=target.queue)
+    limit = _find_iops_limit(target, seen.volume)
+    return _judge_cap(seen, "storage_iops", target.iops, limit, "IOPS", queue=target.queue)
 
 
 def judge_throughput(seen: Seen) -> Candidate | None:
     """Compare bytes per second with the volume's limit."""
-    target = seen.target
     limit = None if seen.volume is None else seen.volume.throughput_mib_s
-    if target.read_iops is None or target.write_iops is None:
-        rates = _server_rates(seen)
+    if seen.target.iops is None:
+        rates = _find_server_rates(seen)
         return _judge_cap(
             seen,
             "storage_throughput",
@@ -46,10 +45,7 @@ def judge_throughput(seen: Seen) -> Candidate | None:
             "MiB/s",
             rates=rates,
         )
-    if target.read_mib_s is None or target.write_mib_s is None:
-        return None
-    mib_s = target.read_mib_s + target.write_mib_s
-    return _judge_cap(seen, "storage_throughput", mib_s, limit, "MiB/s")
+    return _judge_cap(seen, "storage_throughput", seen.target.mib_s, limit, "MiB/s")
 
 
 def _judge_cap(
@@ -74,7 +70,7 @@ def _judge_cap(
         if rates
         else ""
     )
-    each = seen.each(done)
+    each = seen.divide_by_throughput(done)
     now = "" if each is None else f" ({least}{words.three_figures(each)} now)"
     fewer = "I/Os" if unit == "IOPS" else "MiB"
     return Candidate(
@@ -88,7 +84,7 @@ def _judge_cap(
     )
 
 
-def _server_rates(seen: Seen) -> StorageRates | None:
+def _find_server_rates(seen: Seen) -> StorageRates | None:
     """Return the server's own I/O counters, if CloudWatch has no data points of the step.
 
     They are read before the clients start and after the last has ended, so their mean is a lower
@@ -100,17 +96,17 @@ def _server_rates(seen: Seen) -> StorageRates | None:
     return family_of(before.family).storage_rates(server)
 
 
-def _burst_rate(volume: VolumeLimits) -> float | None:
+def _compute_burst_rate(volume: VolumeLimits) -> float | None:
     """Return the rate with credits; the server's counters do not tell if any were left."""
     return volume.baseline_iops if volume.burst_credits is None else volume.burst_iops
 
 
-def _iops_limit(target: TargetFigures, volume: VolumeLimits | None) -> float | None:
+def _find_iops_limit(target: TargetFigures, volume: VolumeLimits | None) -> float | None:
     """Return the limit in force: with burst while credits lasted, otherwise the baseline."""
     if volume is None:
         return None
     spent = target.burst_balance_percent is not None and target.burst_balance_percent < 1
-    return volume.baseline_iops if spent else _burst_rate(volume)
+    return volume.baseline_iops if spent else _compute_burst_rate(volume)
 
 
 def judge_io_credits(seen: Seen) -> Candidate | None:

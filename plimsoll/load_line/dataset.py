@@ -158,7 +158,7 @@ def require_no_partial_dataset(found: Found) -> None:
         check_loaded(found.compiled, found.note)
 
 
-def missing_rows_error(found: Found, target: EngineTarget) -> OptionError:
+def build_missing_rows_error(found: Found, target: EngineTarget) -> OptionError:
     """Return the error that says that rows are missing, and how to make them."""
     problem = f"{describe_place(target)} has no dataset of {found.compiled.name} that Plimsoll made"
     remedies = (

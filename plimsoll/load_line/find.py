@@ -18,6 +18,7 @@ from plimsoll.errors import OptionError, PlimsollError, UsageError
 from plimsoll.load_line.dataset import (
     Found,
     Made,
+    build_missing_rows_error,
     describe_missing_rows,
     describe_place,
     drop,
@@ -25,7 +26,6 @@ from plimsoll.load_line.dataset import (
     is_complete,
     is_ready_to_search,
     look,
-    missing_rows_error,
     require_harmless,
     require_no_partial_dataset,
     require_place,
@@ -181,7 +181,7 @@ def run_search(search: PlannedSearch, caller: Caller) -> Outcome:
     Raises:
         UsageError: The environment's settings of dashboards are not valid.
     """
-    Dashboards.of_environment(os.environ)  # refuse wrong settings before the measurement
+    Dashboards.read_from_environment(os.environ)  # refuse wrong settings before the measurement
     finder = Finder(
         request=search.request,
         target=search.target,
@@ -271,7 +271,7 @@ def _provide_rows(asked: Asked, found: Found, caller: Caller) -> tuple[Found, Ma
         require_no_partial_dataset(found)
         question = f"Make {describe_missing_rows(found)} in {describe_place(target)}?"
         if not caller.may_make_rows(question):
-            raise missing_rows_error(found, target)
+            raise build_missing_rows_error(found, target)
     return _make_rows(target, asked.workload, found, caller)
 
 

@@ -531,11 +531,11 @@ class StopRule:
                 raise OptionError(
                     Complaint(("stop_if",), f"{text!r} has no number above 0: {RULES}")
                 )
-            return replace(cls.of_rate(float(most)), operation=operation)
+            return replace(cls.limit_rate(float(most)), operation=operation)
         return cls(told, operation, cast("Kind", kind), _parse_latency_us(most, "stop_if"))
 
     @classmethod
-    def of_rate(cls, most: float) -> "StopRule":
+    def limit_rate(cls, most: float) -> "StopRule":
         """Create the rule that limits the successful operations per second."""
         return cls(f"maximum rate {most:g}", None, "rate", most)
 

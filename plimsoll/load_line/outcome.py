@@ -79,7 +79,7 @@ def search_and_judge(
         finder.steps,
         conclusion,
         engine_version=next((step.fleet.engine_version for step in finder.steps), None),
-        links=Dashboards.of_environment(os.environ).links(
+        links=Dashboards.read_from_environment(os.environ).links(
             record.run_id, since=record.submitted_at, until=record.ended_at
         ),
         notes=notes,

@@ -5,6 +5,7 @@ import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
+from typing import Literal
 
 from plimsoll.capacity.statistics.pairing import pair_neighbors
 from plimsoll.capacity.statistics.sequences import sequence_interval
@@ -12,14 +13,32 @@ from plimsoll.complaints import Scalar
 from plimsoll.errors import PlimsollError
 from plimsoll.load_line.load import SEEDS, Loaded, run_load
 from plimsoll.load_line.options import LoadOptions
+from plimsoll.model.base import Model
 from plimsoll.model.engine.answered import LoadReport
 from plimsoll.model.engine.asked import EngineTarget
-from plimsoll.model.versus import Outcome, VersusResult
 from plimsoll.workload import Workload
 
 ERROR = 0.01  # probability that any of the intervals lacks the ratio
 FIRST, SECOND = 0, 1
 Measure = Callable[[int], float]
+Figure = Literal["throughput", "mean latency"]
+Outcome = Literal["they differ", "too small to matter", "not decided"]
+
+
+class VersusResult(Model):
+    """Two targets, measured in turn until it was decided."""
+
+    servers: tuple[str, str]
+    figure: Figure  # the latency with an offered rate, else the throughput
+    unit: Literal["ops/s", "us"]
+    pairs: tuple[tuple[float, float], ...]  # (first target, second target), in order of time
+    ratio: float  # second / first: geometric mean of the pairs
+    low: float | None  # ends of the confidence sequence; None as long as there are too few pairs
+    high: float | None
+    confidence: float  # probability that all intervals, after every pair, contain the ratio
+    matters_share: float  # a ratio within 1 / (1 + this) and 1 + this is too small to matter
+    outcome: Outcome
+    seed: int
 
 
 @dataclass(frozen=True)

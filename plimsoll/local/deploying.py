@@ -75,7 +75,7 @@ def default_settings() -> dict[Setting, str]:
         Setting.ALLOWED_SNAPSHOTS: "[]",
         Setting.PRICES: "{}",
         Setting.TAGS: "{}",
-        Setting.DASHBOARDS: Dashboards.of_environment(os.environ).model_dump_json(),
+        Setting.DASHBOARDS: Dashboards.read_from_environment(os.environ).model_dump_json(),
         Setting.METRICS_NAMESPACE: "Plimsoll",
         Setting.ALARM_TOPIC_ARN: topic_arn(ALARMS_TOPIC),
         Setting.EVENT_BUS: BUS_NAME,

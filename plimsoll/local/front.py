@@ -86,9 +86,12 @@ def listen(port: int) -> socket.socket:
     """Bind a port of 127.0.0.1, or a free one for 0.
 
     Raises:
-        OSError: The port is in use.
+        UsageError: The port is in use, or only the superuser may bind it.
     """
-    return socket.create_server(("127.0.0.1", port), backlog=128)
+    try:
+        return socket.create_server(("127.0.0.1", port), backlog=128)
+    except OSError as error:
+        raise UsageError(f"--port {port}: {error.strerror}") from None
 
 
 class Front:

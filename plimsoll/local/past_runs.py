@@ -50,7 +50,7 @@ class PastRuns:
         brought, left = 0, BYTES_MOST
         try:
             for folder in self._folders[:RUNS_MOST]:
-                left -= sum(_file_size(folder / name) for name in _FILES)
+                left -= sum(_read_file_size(folder / name) for name in _FILES)
                 if self._closed.is_set() or left < 0:
                     break
                 brought += self._bring(folder)
@@ -101,7 +101,7 @@ def restore_run(settings: RunSettings, result: RunResult, folder: Path) -> bool:
     return records_of(settings).create(record)
 
 
-def _file_size(path: Path) -> int:
+def _read_file_size(path: Path) -> int:
     try:
         return path.stat().st_size
     except OSError:

@@ -79,9 +79,9 @@ def build_proxy_event(
         "resource": "/{proxy+}",
         "path": path,
         "httpMethod": method,
-        "headers": _last_values(many),
+        "headers": _take_last_values(many),
         "multiValueHeaders": many or None,
-        "queryStringParameters": _last_values(asked),
+        "queryStringParameters": _take_last_values(asked),
         "multiValueQueryStringParameters": asked or None,
         "pathParameters": {"proxy": path.lstrip("/")},
         "stageVariables": None,
@@ -102,7 +102,7 @@ def build_proxy_event(
                 "userArn": principal,
                 "caller": principal.rpartition("/")[2],
                 "sourceIp": source_ip,
-                "userAgent": _last_values(many).get("User-Agent") if many else None,
+                "userAgent": _take_last_values(many).get("User-Agent") if many else None,
             },
         },
         "body": body.decode("utf-8", errors="replace") if body else None,
@@ -117,7 +117,7 @@ def _collect_values(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
     return collected
 
 
-def _last_values(many: Mapping[str, list[str]]) -> Any:
+def _take_last_values(many: Mapping[str, list[str]]) -> Any:
     """Return the last value of each name; None if there are no names."""
     return {name: values[-1] for name, values in many.items()} or None
 

@@ -12,7 +12,7 @@ from plimsoll.model.engine.asked import EngineOperation
 from plimsoll.model.request.cassandra_target import CassandraTarget
 from plimsoll.model.request.endpoint_target import EndpointTarget
 from plimsoll.model.request.request import Request
-from plimsoll.quoting.times import lightest_step_clients
+from plimsoll.quoting.times import count_lightest_step_clients
 from plimsoll.requests.checked_request import CheckedRequest
 
 _MIB = 2**20
@@ -49,7 +49,7 @@ def require_room(requests: Sequence[CheckedRequest], folder: Path, *, at_once: i
     needed = _TWIN_BYTES + at_once * max(
         (memory_bytes(checked.request) for checked in requests), default=0
     )
-    free = available_memory_bytes()
+    free = read_available_memory_bytes()
     if needed > free:
         raise PlimsollError(
             f"memory: the database and the clients of {_describe_at_once(at_once)} need"
@@ -80,7 +80,7 @@ def disk_bytes(checked: CheckedRequest) -> int:
 
 def memory_bytes(request: Request) -> int:
     """Return roughly the least memory of a request's processes in bytes: database and clients."""
-    clients = _CLIENT_BYTES * (lightest_step_clients(request.search) + request.clients_beside)
+    clients = _CLIENT_BYTES * (count_lightest_step_clients(request.search) + request.clients_beside)
     match request.target:
         case EndpointTarget():
             return clients
@@ -108,7 +108,7 @@ def free_disk_bytes(folder: Path) -> int:
     return on_it.f_bavail * on_it.f_frsize
 
 
-def available_memory_bytes() -> int:
+def read_available_memory_bytes() -> int:
     """Return the memory available in bytes, within this machine's and the container's limits."""
     lines = Path("/proc/meminfo").read_text().splitlines()
     available = 1024 * next(

@@ -17,8 +17,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.local.account import RDS_CA_FILE, Keys
-from plimsoll.local.aws.process import AwsProcess
-from plimsoll.local.aws.whole_answers import require_whole_answers
+from plimsoll.local.aws.process import AwsProcess, require_whole_answers
 from plimsoll.local.deploying import Deployer, default_settings, state_machine_arn
 from plimsoll.local.leftovers import IN_MEMORY, remove_databases
 from plimsoll.machine import require_set_clock
@@ -285,7 +284,7 @@ class LocalTwin:
         """Say why a call of AWS failed if the stand-in has ended, or may lack what it needs."""
         if self._aws is None or not isinstance(error, BotoCoreError | ClientError):
             return None
-        if isinstance(error, BotoCoreError) and (why := self._aws.why_ended()) is not None:
+        if isinstance(error, BotoCoreError) and (why := self._aws.explain_end()) is not None:
             return f"the local stand-in for AWS has ended ({why}), and with it all that ran there"
         limits = name_low_limits()
         return (

@@ -91,7 +91,9 @@ def _query_steps(name: str, of: str = "", *, times: str = "") -> Asked:
     return Asked(f"{times}plimsoll_step_{name}{OF_RUN}", f"step {{{{step}}}}{label}")
 
 
-def _own_metric(name: str, by: str | None = None, legend: str = "${PROP('MetricName')}") -> Metric:
+def _make_own_metric(
+    name: str, by: str | None = None, legend: str = "${PROP('MetricName')}"
+) -> Metric:
     return Metric(NAMESPACE, name, {"run": "$run"} | ({by: "*"} if by else {}), legend)
 
 
@@ -128,7 +130,7 @@ PANELS = (
             ),
         ),
         tuple(
-            _own_metric(field, "bound", "${PROP('MetricName')}, bound ${PROP('Dim.bound')}")
+            _make_own_metric(field, "bound", "${PROP('MetricName')}, bound ${PROP('Dim.bound')}")
             for field in _FIGURES
         ),
     ),
@@ -138,7 +140,7 @@ PANELS = (
         "ops",
         _query_every_second("succeeded"),
         (_query_steps("throughput_operations_per_second"),),
-        (_own_metric("throughput_ops_per_second"),),
+        (_make_own_metric("throughput_ops_per_second"),),
     ),
     Panel(
         "p99 latency",
@@ -148,7 +150,7 @@ PANELS = (
         "µs",
         _query_worst_client("p99_us"),
         (Asked(f"1e6 * {_P99}", "step {{step}} {{operation}}"),),
-        (_own_metric("p99_us", "operation", _OF_OPERATION),),
+        (_make_own_metric("p99_us", "operation", _OF_OPERATION),),
         logarithmic=True,
     ),
     Panel(
@@ -162,7 +164,7 @@ PANELS = (
                 "step {{step}} {{operation}} {{code}}",
             ),
         ),
-        (_own_metric("errors"),),
+        (_make_own_metric("errors"),),
     ),
     Panel(
         "Volume: I/O a second",

@@ -106,6 +106,6 @@ def snapshot_name(run_id: str) -> str:
     return f"{PREFIX}{run_id}"
 
 
-def preparing_run_id(name: str) -> str:
+def read_preparing_run_id(name: str) -> str:
     """Return the id of the run that made a snapshot, from the snapshot's name."""
     return name.removeprefix(PREFIX)

@@ -10,7 +10,7 @@ PATIENCE_PERIODS = 3
 LATE_SHARE = 0.01
 
 
-def whole_periods(start_epoch_ms: int, end_epoch_ms: int, *, period_s: int) -> range:
+def list_whole_periods(start_epoch_ms: int, end_epoch_ms: int, *, period_s: int) -> range:
     """List the periods that lie within a time span, except for `LATE_SHARE` of one at either end.
 
     Returns:
@@ -38,17 +38,17 @@ def wait_ms(barrier_epoch_ms: int, *, warmup_s: float, duration_s: float, period
     begin_ms, period_ms = barrier_epoch_ms, 1000 * period_s
     if duration_s >= period_s:
         begin_ms += round(1000 * warmup_s)
-    longest = round(1000 * longest_wait_s(warmup_s, duration_s, period_s))
+    longest = round(1000 * compute_longest_wait_s(warmup_s, duration_s, period_s))
     into_ms = begin_ms % period_ms
     return max(0, longest - into_ms) if into_ms else 0
 
 
-def longest_wait_s(warmup_s: float, duration_s: float, period_s: int) -> float:
+def compute_longest_wait_s(warmup_s: float, duration_s: float, period_s: int) -> float:
     """Return the longest delay that a load can need: a period less the window's spare time."""
     held_s = duration_s if duration_s >= period_s else warmup_s + duration_s
     return period_s - held_s % period_s if held_s >= period_s else 0.0
 
 
-def mean_wait_s(warmup_s: float, duration_s: float, period_s: int) -> float:
+def compute_mean_wait_s(warmup_s: float, duration_s: float, period_s: int) -> float:
     """Return the mean delay of a load that is ready at a random time of a period."""
-    return float(longest_wait_s(warmup_s, duration_s, period_s) ** 2 / (2 * period_s))
+    return float(compute_longest_wait_s(warmup_s, duration_s, period_s) ** 2 / (2 * period_s))

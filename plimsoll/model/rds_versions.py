@@ -293,11 +293,11 @@ def require_known(engine: ManagedEngine, version: str, *, on: date, extended_sup
 def _version_error(
     engine: ManagedEngine, version: str, problem: str, on: date, *, extended_support: bool
 ) -> UsageError:
-    offered = offered_versions(engine, version, on=on, extended_support=extended_support)
+    offered = list_offered_versions(engine, version, on=on, extended_support=extended_support)
     return UsageError(Complaint(("target", "engine_version"), problem, version, offered))
 
 
-def offered_versions(
+def list_offered_versions(
     engine: ManagedEngine, version: str, *, on: date, extended_support: bool
 ) -> tuple[str, ...]:
     """List valid versions for an error message: of the same major version, else major versions."""
@@ -307,22 +307,24 @@ def offered_versions(
         if not major.has_ended(on) and (extended_support or not major.is_extended(on))
     }
     name = major_of(engine, version)
-    return tuple(_supported_versions(name, majors[name], on)) if name in majors else tuple(majors)
+    return (
+        tuple(_list_supported_versions(name, majors[name], on)) if name in majors else tuple(majors)
+    )
 
 
-def _supported_versions(name: str, major: Major, on: date) -> Iterator[str]:
+def _list_supported_versions(name: str, major: Major, on: date) -> Iterator[str]:
     yield name
     for minor, until in major.minors.items():
         if until is None or until >= on:
             yield minor
 
 
-def extended_support_price(
+def find_extended_support_price(
     engine: ManagedEngine, version: str, *, on: date
 ) -> ExtendedPrice | None:
     """Return the name of the price of a version's Extended Support on a day; None if it has none.
 
-    >>> extended_support_price("mysql", "8.0.46", on=date(2028, 8, 1))
+    >>> find_extended_support_price("mysql", "8.0.46", on=date(2028, 8, 1))
     'year-3'
     """
     major = rds_majors(engine).get(major_of(engine, version))
@@ -332,7 +334,7 @@ def extended_support_price(
     return "year-3" if on >= since.replace(year=since.year + 2) else "years-1-and-2"
 
 
-def extended_support_note(
+def describe_extended_support(
     engine: ManagedEngine, version: str, *, on: date, asked: bool
 ) -> str | None:
     """Return a note that RDS charges for Extended Support; None during standard support.

@@ -28,7 +28,7 @@ class Spot:
     @property
     def choices(self) -> tuple[str, ...]:
         """The values that it may have, where its type lists them."""
-        return tuple(str(value) for kind in self.kinds for value in _allowed_values(kind))
+        return tuple(str(value) for kind in self.kinds for value in _list_allowed_values(kind))
 
     @property
     def tags(self) -> tuple[tuple[str, str], ...]:
@@ -103,7 +103,7 @@ def _inner_types(kind: Any, part: str | int) -> tuple[Any, ...]:
     return ()
 
 
-def _allowed_values(kind: Any) -> tuple[Any, ...]:
+def _list_allowed_values(kind: Any) -> tuple[Any, ...]:
     if get_origin(kind) is Literal:
         return get_args(kind)
     if isinstance(kind, type) and issubclass(kind, Enum):

@@ -62,7 +62,7 @@ def run_preflight(
         why = "the deployment's account counts, and these credentials may belong to another one"
         checks.append(make_unknown("quotas, roles", why))
     else:
-        most = sorted(asked, key=_quota_key, reverse=True)[:at_once]
+        most = sorted(asked, key=_make_quota_key, reverse=True)[:at_once]
         checks += check_quotas(most)
         if any(isinstance(request.target, RdsTarget | AuroraTarget) for request in asked):
             checks += check_role()
@@ -78,7 +78,7 @@ def _group_runs(requests: Mapping[str, Request]) -> list[tuple[str, ...]]:
     """Group the names of runs whose targets are ordered with the same options."""
     alike: dict[str, list[str]] = {}
     for name, request in requests.items():
-        alike.setdefault(_target_key(request), []).append(name)
+        alike.setdefault(_make_target_key(request), []).append(name)
     return [tuple(names) for names in alike.values()]
 
 
@@ -95,13 +95,13 @@ def _check_target(request: Request, zones: Sequence[str]) -> tuple[Check, ...]:
             assert_never(target)
 
 
-def _target_key(request: Request) -> str:
+def _make_target_key(request: Request) -> str:
     versioned = {"kind", "engine", "engine_version"}
     ordered = versioned | {"instance_class", "instance_type", "volume", "storage", "nodes"}
     return json.dumps(request.target.model_dump(mode="json", include=ordered), sort_keys=True)
 
 
-def _quota_key(request: Request) -> tuple[int, int]:
+def _make_quota_key(request: Request) -> tuple[int, int]:
     """Sort key: runs that need more of the account's quotas are greater."""
     target = request.target
     volume = getattr(target, "volume", None)

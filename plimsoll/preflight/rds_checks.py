@@ -11,7 +11,7 @@ from plimsoll.model.request.descriptions import describe_volume
 from plimsoll.model.request.rds_target import AuroraTarget, RdsTarget
 from plimsoll.preflight.checks import Check, ask_aws, make_failed, make_passed, make_unknown
 from plimsoll.targets.engine_version import resolve_rds_version
-from plimsoll.targets.zones import rds_storage_type
+from plimsoll.targets.zones import name_rds_storage_type
 
 if TYPE_CHECKING:
     from mypy_boto3_rds.type_defs import OrderableDBInstanceOptionTypeDef as Option
@@ -83,13 +83,13 @@ def _check_orderable(target: OnRds, version: str, zones: Sequence[str]) -> Itera
         region = clients.rds().meta.region_name
         problem = f"RDS has no {target.instance_class} for {name} in {region}"
         yield make_failed(
-            CLASS, problem, f"target.instance_class: {_listing_command(target, version)}"
+            CLASS, problem, f"target.instance_class: {_build_listing_command(target, version)}"
         )
         why = f"it depends on the {CLASS}"
         yield from (make_unknown(each, why) for each in (STORAGE, ZONE))
         return
     yield make_passed(CLASS, f"RDS offers {target.instance_class} with {name}")
-    kind, field = rds_storage_type(target), _storage_field(target)
+    kind, field = name_rds_storage_type(target), _find_storage_field(target)
     fitting = [option for option in options if option.get("StorageType") == kind]
     if not fitting:
         types = sorted({option.get("StorageType", "") for option in options})
@@ -103,7 +103,7 @@ def _check_orderable(target: OnRds, version: str, zones: Sequence[str]) -> Itera
     yield check_zone(what, found, zones)
 
 
-def _storage_field(target: OnRds) -> str:
+def _find_storage_field(target: OnRds) -> str:
     return "target.storage" if isinstance(target, AuroraTarget) else "target.volume.type"
 
 
@@ -156,7 +156,7 @@ def check_zone(what: str, offered: Sequence[str], zones: Sequence[str]) -> Check
     return make_failed(ZONE, problem, to_do)
 
 
-def _listing_command(target: OnRds, version: str) -> str:
+def _build_listing_command(target: OnRds, version: str) -> str:
     return (
         "see aws rds describe-orderable-db-instance-options"
         f" --engine {target.engine} --engine-version {version}"

@@ -23,7 +23,7 @@ from plimsoll.model.run.fleet import StepPlan
 from plimsoll.model.run.quote import Amounts, Quote, add_amounts
 from plimsoll.model.run.run_record import HeldBudget, RunRecord
 from plimsoll.quoting.charges import CLIENT_GIB, Extent, list_fleet_charges
-from plimsoll.quoting.extents import client_charged_s, compute_extent, longest_target_s
+from plimsoll.quoting.extents import client_charged_s, compute_extent, estimate_longest_target_s
 
 FLEET_ITEMS = {
     Item.LAMBDA,
@@ -59,9 +59,9 @@ def divide_budget(request: Request, quote: Quote) -> HeldBudget | None:
     require_sufficient_budget(budget, quote)
     fleet = _sum_fleet_amounts(quote)
     per_s = (quote.target_usd_per_hour or 0.0) / 3600
-    kept = _longest_deletion_s(quote)
+    kept = _find_longest_deletion_s(quote)
     least_target = per_s * (LEAST_RUN_S + kept)
-    for_fleet = _fleet_share_usd(request, quote, fleet, per_s)
+    for_fleet = _compute_fleet_share_usd(request, quote, fleet, per_s)
     for_fleet = min(for_fleet, budget - least_target)
     target_s = float(request.time_limit_s)
     if per_s:
@@ -104,7 +104,7 @@ def require_sufficient_budget(budget_usd: float, quote: Quote) -> None:
     require_countable(budget_usd, quote)
     if quote.usd is None:
         return
-    kept = _longest_deletion_s(quote)
+    kept = _find_longest_deletion_s(quote)
     target_usd = (quote.target_usd_per_hour or 0.0) / 3600 * (LEAST_RUN_S + kept)
     least = max(quote.usd.least, target_usd + _sum_fleet_amounts(quote).least)
     if budget_usd >= least:
@@ -199,19 +199,21 @@ def price_fleet_usd(quote: Quote, used: Extent) -> float:
     )
 
 
-def _fleet_share_usd(request: Request, quote: Quote, fleet: Amounts, usd_per_s: float) -> float:
+def _compute_fleet_share_usd(
+    request: Request, quote: Quote, fleet: Amounts, usd_per_s: float
+) -> float:
     """Return the load's part: what the target's expected time leaves; if too little, a share."""
     assert request.budget_usd is not None  # noqa: S101 - the caller has looked
     budget = request.budget_usd
     for_target = usd_per_s * min(
-        quote.time_s.expected + _longest_deletion_s(quote), longest_target_s(request)
+        quote.time_s.expected + _find_longest_deletion_s(quote), estimate_longest_target_s(request)
     )
     if budget >= for_target + fleet.expected:
         return min(budget - for_target, fleet.most)
     return max(fleet.least, budget * fleet.expected / (for_target + fleet.expected))
 
 
-def _longest_deletion_s(quote: Quote) -> float:
+def _find_longest_deletion_s(quote: Quote) -> float:
     """Return the longest time that the target's deletion may take, in seconds."""
     return next(phase.most_s for phase in quote.phases if phase.name == "teardown")
 

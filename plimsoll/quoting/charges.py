@@ -17,7 +17,7 @@ from plimsoll.model.aws.volumes import find_band
 from plimsoll.model.databases import rds_facts
 from plimsoll.model.deployment.functions import FUNCTIONS
 from plimsoll.model.judging.capacity import Capacity
-from plimsoll.model.rds_versions import extended_support_price
+from plimsoll.model.rds_versions import find_extended_support_price
 from plimsoll.model.request.cassandra_target import ROOT_GIB, CassandraTarget
 from plimsoll.model.request.endpoint_target import EndpointTarget
 from plimsoll.model.request.rds_target import LEAST_GIB, AuroraStorage, AuroraTarget, RdsTarget
@@ -127,7 +127,7 @@ def _charge_extended_support(target: RdsTarget | AuroraTarget, hours: float) -> 
     A run ends within a day, and no day costs less than the one before.
     """
     tomorrow = datetime.now(UTC).date() + timedelta(days=1)
-    name = extended_support_price(target.engine, target.engine_version, on=tomorrow)
+    name = find_extended_support_price(target.engine, target.engine_version, on=tomorrow)
     if not target.extended_support or name is None:
         return
     size = instance_size(target.instance_class)
@@ -215,7 +215,7 @@ def find_io_prices(target: Target, prices: PriceTable) -> IoPrices | None:
         return None
     usd_per_million = prices.price(Item.AURORA_IO, METERED).usd
     hourly = [
-        _usd_per_hour(prices, item, target.instance_class, storage)
+        _compute_usd_per_hour(prices, item, target.instance_class, storage)
         for item, storage in ((Item.AURORA, "standard"), (Item.AURORA_IO_OPTIMIZED, "io-optimized"))
     ]
     standard, optimized = hourly
@@ -229,7 +229,7 @@ def find_io_prices(target: Target, prices: PriceTable) -> IoPrices | None:
     )
 
 
-def _usd_per_hour(prices: PriceTable, item: Item, name: str, storage: str) -> float | None:
+def _compute_usd_per_hour(prices: PriceTable, item: Item, name: str, storage: str) -> float | None:
     writer, gib = prices.price(item, name).usd, prices.price(Item.AURORA_STORAGE, storage).usd
     return None if writer is None or gib is None else writer + LEAST_GIB * gib / HOURS_PER_MONTH
 

@@ -92,19 +92,19 @@ def list_cost_lines(
     """List a run's charges, from the times in its record and the plans of its steps."""
     prices = {(line.price.item, line.price.name): line.price for line in quote.lines}
     used = compute_extent(
-        target_s=_seconds_between(record.provision_at, record.deleted_at or record.ended_at)
+        target_s=_count_seconds_between(record.provision_at, record.deleted_at or record.ended_at)
         if record.stack_id
         else 0.0,
         loading_client_s=request.prepare.clients
-        * _seconds_between(record.prepare_at, record.step_at or record.ended_at),
+        * _count_seconds_between(record.prepare_at, record.step_at or record.ended_at),
         step_clients=[
             (plan.clients, client_charged_s(plan.warmup_s + plan.duration_s, plan.clients))
             for plan in plans
         ],
         polls=(
-            _seconds_between(record.provision_at, record.target_ready_at)
-            + _seconds_between(record.conclude_at, record.teardown_asked_at)
-            + _seconds_between(record.teardown_asked_at, record.deleted_at)
+            _count_seconds_between(record.provision_at, record.target_ready_at)
+            + _count_seconds_between(record.conclude_at, record.teardown_asked_at)
+            + _count_seconds_between(record.teardown_asked_at, record.deleted_at)
         )
         / AWS_TIMINGS.poll_s,
     )
@@ -142,5 +142,5 @@ def _make_cost_line(charge: Charge, prices: Mapping[tuple[Item, str], Price]) ->
     )
 
 
-def _seconds_between(start: datetime | None, end: datetime | None) -> float:
+def _count_seconds_between(start: datetime | None, end: datetime | None) -> float:
     return max(0.0, (end - start).total_seconds()) if start and end else 0.0

@@ -10,7 +10,7 @@ from typing import Literal
 
 from plimsoll import words
 from plimsoll.capacity.confirm.soak import SPARE_TRIES, count_soak_windows
-from plimsoll.model.metric_periods import longest_wait_s, mean_wait_s
+from plimsoll.model.metric_periods import compute_longest_wait_s, compute_mean_wait_s
 from plimsoll.model.request.endpoint_target import EndpointTarget
 from plimsoll.model.request.load_request import RELAY_EARLY_S
 from plimsoll.model.request.phases import count_phase_steps, passes
@@ -29,15 +29,15 @@ from plimsoll.quoting.charges import CLIENT_GIB, Extent
 from plimsoll.quoting.times import (
     NO_TIME,
     Rehearsed,
+    count_lightest_step_clients,
     estimate_phases,
     estimate_provision,
     estimate_teardown,
-    lightest_step_clients,
+    estimate_writing_iops,
     list_pass_clients,
     rehearse,
     state_pairs,
     state_soak,
-    writing_iops,
 )
 from plimsoll.requests.checked_request import CheckedRequest
 
@@ -101,7 +101,7 @@ def _estimate_duration(request: Request, rows: int, searching: Sequence[Request]
     step_s = request.load.warmup_s + request.load.duration_s
     most_clients = max_clients(request.search) + request.clients_beside
     probes = request.search.probes_max + beside
-    wait_mean, wait_most = _period_waits_s(request)
+    wait_mean, wait_most = _estimate_period_waits_s(request)
     clients = rehearsed.clients + request.clients_beside
     each = step_s + JUDGING_S + AWS_TIMINGS.lead_s(clients) + wait_mean
     slowest = step_s + JUDGING_S + AWS_TIMINGS.lead_s(most_clients) + wait_most
@@ -110,7 +110,7 @@ def _estimate_duration(request: Request, rows: int, searching: Sequence[Request]
     longer_s = request.load.warmup_s + soak_step_s - step_s if soak_steps else 0.0
     # only the first window of a soak is planned, started and warmed up
     follows_s = max(0.0, rehearsed.soak_steps - 1) * (each - step_s + request.load.warmup_s)
-    load_expected, load_most = (_loading_s(request, rows, way) for way in (0, 1))
+    load_expected, load_most = (_estimate_loading_s(request, rows, way) for way in (0, 1))
     warm_s = request.prepare.warm_s
     overhead = AWS_TIMINGS.lead_s(0) + JUDGING_S if warm_s else 0.0
     rounds = max(1, int(request.prepare.warm_longest_s // warm_s)) if warm_s else 1
@@ -142,10 +142,10 @@ def _estimate_duration(request: Request, rows: int, searching: Sequence[Request]
             expected_s=count * each
             + rehearsed.soak_steps * longer_s
             - follows_s
-            + times.expected_toggle_s(request),
+            + times.estimate_toggle_s(request),
             most_s=probes * (slowest + request.load.recovery_max_s)
             + (soak_steps + SPARE_TRIES) * max(0.0, longer_s)
-            + times.most_toggle_s(request),
+            + times.estimate_most_toggle_s(request),
             assumption=f"{words.plural(round(rehearsed.steps), 'step')} of {words.duration(each)},"
             f" as many as the search takes without noise{state_pairs(request)}"
             f"{_state_waiting(request)}"
@@ -170,16 +170,16 @@ def _estimate_duration(request: Request, rows: int, searching: Sequence[Request]
     return Duration(phases, steps, step_s, rehearsed, soak_steps, soak_step_s, before, searches)
 
 
-def _period_waits_s(request: Request) -> tuple[float, float]:
+def _estimate_period_waits_s(request: Request) -> tuple[float, float]:
     """Seconds that a step waits so that its window holds whole minutes: on average, at most."""
     if not request.target.provisioned:
         return 0.0, 0.0
     asked = request.load.warmup_s, request.load.duration_s, AWS_TIMINGS.metric_period_s
-    return mean_wait_s(*asked), longest_wait_s(*asked)
+    return compute_mean_wait_s(*asked), compute_longest_wait_s(*asked)
 
 
 def _state_waiting(request: Request) -> str:
-    mean, longest = _period_waits_s(request)
+    mean, longest = _estimate_period_waits_s(request)
     if not longest:
         return ""
     return (
@@ -188,12 +188,12 @@ def _state_waiting(request: Request) -> str:
     )
 
 
-def _loading_s(request: Request, rows: int, way: int) -> float:
+def _estimate_loading_s(request: Request, rows: int, way: int) -> float:
     """Seconds that loading takes: the volumes' or the processor's, whichever is slower."""
-    return rows / min(_ROWS_MOST_PER_S[way], _ROWS_PER_IO[way] * writing_iops(request))
+    return rows / min(_ROWS_MOST_PER_S[way], _ROWS_PER_IO[way] * estimate_writing_iops(request))
 
 
-def longest_target_s(request: Request) -> float:
+def estimate_longest_target_s(request: Request) -> float:
     """Return the longest time for which a target may exist: its time limit and its deletion."""
     return request.time_limit_s + estimate_teardown(request.target).most_s
 
@@ -201,7 +201,7 @@ def longest_target_s(request: Request) -> float:
 def estimate_least(request: Request, length: Duration) -> Extent:
     """Return the least that a run uses: one step of the lightest load, and the target with it."""
     target_s = length.step_s if request.target.provisioned else 0.0
-    clients = lightest_step_clients(request.search) + request.clients_beside
+    clients = count_lightest_step_clients(request.search) + request.clients_beside
     return compute_extent(
         target_s=target_s,
         loading_client_s=0,
@@ -215,7 +215,9 @@ def estimate_expected(request: Request, length: Duration) -> Extent:
     seconds = {phase.name: phase.expected_s for phase in length.phases}
     made = request.target.provisioned
     return compute_extent(
-        target_s=min(math.fsum(seconds.values()), longest_target_s(request)) if made else 0.0,
+        target_s=min(math.fsum(seconds.values()), estimate_longest_target_s(request))
+        if made
+        else 0.0,
         loading_client_s=request.prepare.clients * seconds["prepare"],
         step_clients=[
             *_list_expected_steps(request, length),
@@ -255,7 +257,7 @@ def estimate_most(request: Request, length: Duration) -> Extent:
         *((n, client_charged_s(s, n)) for n, s in list_pass_clients(request, at_worst=True)),
     ]
     return compute_extent(
-        target_s=longest_target_s(request) if request.target.provisioned else 0.0,
+        target_s=estimate_longest_target_s(request) if request.target.provisioned else 0.0,
         loading_client_s=request.prepare.clients * loading_s,
         step_clients=[*_cut_to_time_limit(steps, request.time_limit_s), (1, warm_s)],
         polls=(seconds["provision"] + seconds["conclude"] + seconds["teardown"])
@@ -441,7 +443,7 @@ def estimate_extents(request: Request, length: Duration, given: Given) -> Ways:
         )
     loading = next(phase for phase in length.phases if phase.name == "prepare")
     whole = math.fsum(phase.expected_s for phase in length.phases)
-    longest = longest_target_s(request)
+    longest = estimate_longest_target_s(request)
     return (
         _estimate_preparing(request, target_s=0.0, loading_s=0.0),
         _estimate_preparing(request, target_s=min(whole, longest), loading_s=loading.expected_s),

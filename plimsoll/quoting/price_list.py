@@ -238,13 +238,13 @@ def _find_prices(client: Any, rule: Rule, region: str) -> Iterator[tuple[str, fl
             listed = json.loads(text)
             attributes = listed["product"]["attributes"]
             if usage.fullmatch(attributes.get("usagetype", "")):
-                usd = _highest_price_usd(listed)
+                usd = _find_highest_price_usd(listed)
                 name = rule.name or attributes.get("instanceType")
                 if usd is not None and name:
                     yield name, usd
 
 
-def _highest_price_usd(listed: Mapping[str, Any]) -> float | None:
+def _find_highest_price_usd(listed: Mapping[str, Any]) -> float | None:
     """Return the highest of a product's on-demand prices; None if none is above 0."""
     usd = [
         float(dimension["pricePerUnit"].get("USD", 0)) * _OURS.get(dimension["unit"].lower(), 1)

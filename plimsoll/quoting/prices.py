@@ -15,4 +15,4 @@ def read_builtin_prices() -> PriceTable:
 
 def override_prices(overrides: PriceOverrides) -> PriceTable:
     """Return the prices that a deployment computes with."""
-    return read_builtin_prices().overridden(overrides)
+    return read_builtin_prices().override(overrides)

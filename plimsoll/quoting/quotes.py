@@ -8,9 +8,14 @@ from typing import assert_never
 from plimsoll import words
 from plimsoll.complaints import Complaint, Range
 from plimsoll.errors import UsageError
-from plimsoll.model.aws.instances import instance_limits, known_families
+from plimsoll.model.aws.instances import instance_limits, list_known_families
 from plimsoll.model.aws.prices import Price, PriceTable
-from plimsoll.model.rds_versions import extended_support_note, major_of, rds_majors, require_known
+from plimsoll.model.rds_versions import (
+    describe_extended_support,
+    major_of,
+    rds_majors,
+    require_known,
+)
 from plimsoll.model.request.cassandra_target import MOST_NODES_HERE, CassandraTarget
 from plimsoll.model.request.endpoint_target import EndpointTarget
 from plimsoll.model.request.rds_target import AuroraTarget, RdsTarget
@@ -74,7 +79,7 @@ def estimate_quote(
     missing = tuple(dict.fromkeys(line.price.full_name for line in lines if line.usd is None))
     usd = None if missing else add_amounts(line.usd for line in lines if line.usd is not None)
     expected_s = fsum(phase.expected_s for phase in length.phases)
-    limit_s = extents.longest_target_s(request)
+    limit_s = extents.estimate_longest_target_s(request)
     io = find_io_prices(request.target, prices)
     made = Quote(
         region=prices.region,
@@ -148,7 +153,7 @@ def note_extended_support(request: Request) -> tuple[str, ...]:
     if not isinstance(target, RdsTarget | AuroraTarget):
         return ()
     asked = target.extended_support
-    note = extended_support_note(target.engine, target.engine_version, on=today(), asked=asked)
+    note = describe_extended_support(target.engine, target.engine_version, on=today(), asked=asked)
     return () if note is None else (note,)
 
 
@@ -163,7 +168,7 @@ def _write_notes(
     expected_s = fsum(phase.expected_s for phase in length.phases)
     time_limit = words.duration(request.time_limit_s)
     if given == "prepared":
-        if expected_s > extents.longest_target_s(request):
+        if expected_s > extents.estimate_longest_target_s(request):
             yield (
                 f"Preparing is expected to take {words.duration(expected_s)}, more than its time"
                 f" limit of {time_limit}: it will probably leave no snapshot."
@@ -173,7 +178,7 @@ def _write_notes(
             f"Its first step is expected to end after {words.duration(first_s)}, later than its"
             f" time limit of {time_limit}: it will probably measure nothing."
         )
-    elif expected_s > extents.longest_target_s(request):
+    elif expected_s > extents.estimate_longest_target_s(request):
         yield (
             f"The run is expected to take {words.duration(expected_s)}, more than its time limit"
             f" of {time_limit}: it will probably end without a verdict."
@@ -263,7 +268,7 @@ def _require_instance_class(asked: str) -> None:
     try:
         instance_limits(asked)
     except UsageError:
-        families = tuple(f"db.{family}" for family in known_families() if family[0] != "i")
+        families = tuple(f"db.{family}" for family in list_known_families() if family[0] != "i")
         path, problem = ("target", "instance_class"), f"one machine cannot stand in for {asked}"
         raise UsageError(Complaint(path, problem, asked, families)) from None
 

@@ -49,13 +49,13 @@ def _count_switched_steps(request: Request) -> int:
     return count_toggle_steps(request) + request.steps_beside if request.toggle else 0
 
 
-def expected_toggle_s(request: Request) -> float:
+def estimate_toggle_s(request: Request) -> float:
     """Return the expected seconds of restarts and warming, without the steps themselves."""
     restart_s = INSTANCE_RESTART.expected_s if request.target.provisioned else 0.0
     return _count_switched_steps(request) * (request.prepare.warm_s + restart_s)
 
 
-def most_toggle_s(request: Request) -> float:
+def estimate_most_toggle_s(request: Request) -> float:
     """Return the same at worst."""
     if request.toggle is None:
         return 0.0
@@ -97,7 +97,7 @@ def _count_most(request: Request, stepping: int) -> int:
     return max([stepping, *searching, *(one.clients for one in passes(request.phases))])
 
 
-def writing_iops(request: Request) -> float:
+def estimate_writing_iops(request: Request) -> float:
     """Return the I/Os per second available for rows, over all nodes and each row written once."""
     target = request.target
     if isinstance(target, EndpointTarget | AuroraTarget):
@@ -108,7 +108,7 @@ def writing_iops(request: Request) -> float:
 
 def estimate_pass_s(request: Request, one: Pass) -> float:
     """Return the expected seconds of a pass: one I/O of the volumes per record."""
-    return min(one.asked.longest_s, one.asked.records / writing_iops(request))
+    return min(one.asked.longest_s, one.asked.records / estimate_writing_iops(request))
 
 
 def estimate_phases(
@@ -259,7 +259,7 @@ def _rehearse_cached(search_json: str, rules_json: str) -> Rehearsed:
     )
 
 
-def lightest_step_clients(search: Search) -> int:
+def count_lightest_step_clients(search: Search) -> int:
     """Return the number of clients of the lightest step."""
     if isinstance(search, StepsSearch):
         return search.clients[0]

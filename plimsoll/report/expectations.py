@@ -140,7 +140,7 @@ def _compare_with_baseline(
 ) -> tuple[Answer, str]:
     if baseline is None:
         return "no answer", f"{rule.baseline} is not at hand where this was judged"
-    if asked := _differing_question(judged, baseline):
+    if asked := _find_differing_question(judged, baseline):
         return "no answer", f"{rule.baseline} was asked otherwise ({asked})"
     ratio = divide_capacities("this", judged.capacity, rule.baseline, baseline.capacity)
     if ratio is None:
@@ -174,7 +174,7 @@ def _judge_ratio(rule: BaselineRule, ratio: Ratio) -> tuple[Answer, str]:
     return "no answer", f"{times}, which does not decide whether it is lower by {share}"
 
 
-def _differing_question(judged: Judged, baseline: Judged) -> str:
+def _find_differing_question(judged: Judged, baseline: Judged) -> str:
     """Name what differs between the questions of two results; empty if nothing relevant does."""
     one, other = judged.capacity, baseline.capacity
     if one is not None and other is not None and one.axis != other.axis:

@@ -11,7 +11,7 @@ from plimsoll.capacity.statistics.factorial import (
 from plimsoll.model.aws.volumes import find_band, iops_range
 from plimsoll.model.judging.capacity import Axis, Capacity, Interval, LoadRange
 from plimsoll.model.judging.verdicts import verdict_facts
-from plimsoll.model.metric_periods import whole_periods
+from plimsoll.model.metric_periods import list_whole_periods
 from plimsoll.model.request.rds_target import RdsTarget
 from plimsoll.model.run.results import LimitingResource, RunResult, StepResult
 from plimsoll.quoting.costs import usd_per_million
@@ -91,7 +91,7 @@ def _brief(result: RunResult, capacity: Capacity) -> str:
         if capacity.verdict == "NOT_SUSTAINED":
             sentences = ["passed for minutes, but not for as long as was asked."]
     limiting = result.limiting
-    if limiting is not None and limiting.resource != "unknown" and _reached_limit(capacity):
+    if limiting is not None and limiting.resource != "unknown" and _has_reached_limit(capacity):
         told = describe_limiting(limiting)
         sentences.append(f"{told[0].upper()}{told[1:]}.")
     if result.failure is not None:
@@ -136,7 +136,7 @@ def _sentence(result: RunResult, capacity: Capacity, usd_per_hour: float | None)
         parts.append(describe_limiting(limiting))
     cost = usd_per_million(capacity, hourly_usd(result, usd_per_hour))
     if cost is not None:
-        whose = _at_list_price(result, usd_per_hour)
+        whose = _mention_list_price(result, usd_per_hour)
         parts.append(f"that is {words.usd_each(cost)} per million operations{whose}")
     return "; ".join(parts) + "."
 
@@ -148,10 +148,10 @@ def _span(interval: Interval) -> str:
 
 def _mentions_limit(limiting: LimitingResource, capacity: Capacity) -> bool:
     """Return whether to mention the limit: one is named, or one should have been."""
-    return limiting.resource != "unknown" or _reached_limit(capacity)
+    return limiting.resource != "unknown" or _has_reached_limit(capacity)
 
 
-def _reached_limit(capacity: Capacity) -> bool:
+def _has_reached_limit(capacity: Capacity) -> bool:
     """Return whether the target's own limit was reached."""
     return verdict_facts(capacity.verdict).limit == "target"
 
@@ -203,7 +203,7 @@ def _costs(
     return costs
 
 
-def _at_list_price(result: RunResult, given: float | None) -> str:
+def _mention_list_price(result: RunResult, given: float | None) -> str:
     """Add that the price is AWS's list price, if the throughput was measured on this machine."""
     own = given is None and result.local
     return " at the AWS list price of such a target" if own else ""
@@ -291,7 +291,7 @@ def next_step(result: RunResult) -> str:
     if capacity.slowed:
         return verdict_facts("DISTURBED").next_step
     change = result.limiting.to_change if result.limiting and result.limiting.reached else None
-    if change is not None and _reached_limit(capacity):
+    if change is not None and _has_reached_limit(capacity):
         return f"If you need more: {change}"
     return verdict_facts(capacity.verdict).next_step + _name_top_load(capacity)
 
@@ -311,7 +311,7 @@ def predict_more_iops(result: RunResult) -> Prediction | None:
     """
     limiting, target = result.limiting, result.request.target
     capacity = result.capacity
-    if limiting is None or capacity is None or not _reached_limit(capacity):
+    if limiting is None or capacity is None or not _has_reached_limit(capacity):
         return None
     of_storage = limiting.resource == "storage_iops" and limiting.reached
     step = next((one for one in result.steps if one.plan.index == limiting.step), None)
@@ -321,7 +321,8 @@ def predict_more_iops(result: RunResult) -> Prediction | None:
         return None
     now = target.volume.iops
     row = find_band(target.volume, service=target.service)
-    done, throughput = _iops(step), step.step.throughput_ops_per_second
+    done = None if step.target is None else step.target.iops
+    throughput = step.step.throughput_ops_per_second
     if now is None or row.min_iops is None or done is None or throughput is None:
         return None
     more = min(STEP_UP * now, iops_range(target.volume, row)[1])
@@ -349,12 +350,6 @@ def _includes_warmup(step: StepResult) -> bool:
     """Return whether the target's figures cover the warm-up: no metric period fits the window."""
     start = step.window_start_epoch_ms or step.plan.window_start_epoch_ms
     end = step.window_end_epoch_ms or step.plan.window_end_epoch_ms
-    return step.target is not None and not whole_periods(start, end, period_s=step.target.period_s)
-
-
-def _iops(step: StepResult) -> float | None:
-    """Return the volume's reads and writes per second in a step; None if either is unknown."""
-    figures = step.target
-    if figures is None or figures.read_iops is None or figures.write_iops is None:
-        return None
-    return figures.read_iops + figures.write_iops
+    return step.target is not None and not list_whole_periods(
+        start, end, period_s=step.target.period_s
+    )

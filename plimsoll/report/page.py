@@ -94,7 +94,7 @@ def answer_first_questions(
         answers.append(("How sure", _precision(capacity)))
     on_its_own = result.cost is None and not result.request.target.provisioned
     if usd_per_million(capacity, hourly_usd(result, usd_per_hour)) is None and not on_its_own:
-        answers.append(("What it costs", _no_cost(result, usd_per_hour)))
+        answers.append(("What it costs", _explain_no_cost(result, usd_per_hour)))
     return answers
 
 
@@ -105,7 +105,7 @@ def _precision(capacity: Capacity) -> str:
     return "measured once, so there is no interval"
 
 
-def _no_cost(result: RunResult, usd_per_hour: float | None) -> str:
+def _explain_no_cost(result: RunResult, usd_per_hour: float | None) -> str:
     hourly = hourly_usd(result, usd_per_hour)
     if hourly is not None:
         return f"{words.usd_each(hourly)} an hour; no throughput to divide it by"

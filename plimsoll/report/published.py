@@ -204,9 +204,12 @@ def describe_published_ratio(
     for one in results:
         if not _has_variant(one, published.of) or not _meets_conditions(one, published.where):
             continue
-        rest = _other_variants(one, published.of)
+        rest = _list_other_variants(one, published.of)
         for other in results:
-            if _has_variant(other, published.to) and _other_variants(other, published.to) == rest:
+            if (
+                _has_variant(other, published.to)
+                and _list_other_variants(other, published.to) == rest
+            ):
                 told = format_measured_ratio(one, other)
                 said = words.ratio(published.ratio, published.bound)
                 doubt = f" ({published.doubt})" if published.doubt else ""
@@ -228,7 +231,7 @@ def _meets_conditions(result: RunResult, where: Mapping[str, Sequence[str]]) -> 
     return all(_has_variant(result, names) for names in where.values())
 
 
-def _other_variants(result: RunResult, names: Sequence[str]) -> list[str]:
+def _list_other_variants(result: RunResult, names: Sequence[str]) -> list[str]:
     return [variant for variant in _variants(result) if variant not in names]
 
 

@@ -74,7 +74,7 @@ def steps_table(result: RunResult) -> ReportTable | None:
     capacity = result.capacity
     names = rows.list_operations(capacity) or list_step_operations(result.steps)
     offered = any(done.plan.rate_ops_per_second is not None for done in result.steps)
-    shown = rows.shown_statistics(capacity)
+    shown = rows.list_shown_statistics(capacity)
     groups = [
         ("load", 4 if offered else 3),
         ("throughput", 1),
@@ -130,7 +130,7 @@ def _step_cells(
         ReportCell(words.rate(step.throughput_ops_per_second), "strong"),
     ]
     for name in names:
-        for statistic in rows.shown_statistics(capacity):
+        for statistic in rows.list_shown_statistics(capacity):
             value = step.latency_us.get(name, {}).get(statistic)
             limit = judged.limit_us.get(name) if judged else None
             is_judged = capacity is not None and capacity.statistic == statistic
@@ -188,7 +188,7 @@ def audits_table(capacity: Capacity | None) -> ReportTable | None:
     if not names:
         return None
     table = []
-    for judged in _audited_loads(capacity):
+    for judged in _select_audited_loads(capacity):
         results = {audit.name: audit.passed for audit in judged.audits}
         cells = [ReportCell(words.load(judged.load, capacity.axis))]
         for name in names:
@@ -211,13 +211,13 @@ def audit_details(capacity: Capacity | None) -> list[tuple[str, str, str, str]]:
             MARKS[audit.passed],
             audit.detail,
         )
-        for judged in _audited_loads(capacity)
+        for judged in _select_audited_loads(capacity)
         for audit in judged.audits
         if audit.passed is not None
     ]
 
 
-def _audited_loads(capacity: Capacity) -> tuple[JudgedStep, ...]:
+def _select_audited_loads(capacity: Capacity) -> tuple[JudgedStep, ...]:
     if len(capacity.steps) <= LOADS_MOST:
         return capacity.steps
     return tuple(s for s in capacity.steps if any(audit.passed is False for audit in s.audits))
@@ -225,7 +225,7 @@ def _audited_loads(capacity: Capacity) -> tuple[JudgedStep, ...]:
 
 def count_left_out(capacity: Capacity | None) -> int:
     """Count the loads that the table of audits leaves out; none of them failed an audit."""
-    return 0 if capacity is None else len(capacity.steps) - len(_audited_loads(capacity))
+    return 0 if capacity is None else len(capacity.steps) - len(_select_audited_loads(capacity))
 
 
 # CSV of steps: one row for each, units in the column names, empty if not known.

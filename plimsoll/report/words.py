@@ -156,7 +156,13 @@ def toggle_table(found: ToggleResult | None) -> ReportTable | None:
             else []
         ),
         *(
-            (name, _reported_value(first, name), _reported_value(second, name), "", "")
+            (
+                name,
+                _choose_reported_value(first, name),
+                _choose_reported_value(second, name),
+                "",
+                "",
+            )
             for name in sorted(first.parameters)
         ),
     ]
@@ -174,7 +180,7 @@ def _interval(ratio: PairedRatio) -> str:
     return words.ratio_interval(ratio.low, ratio.high)
 
 
-def _reported_value(state: StateFigures, parameter: str) -> str:
+def _choose_reported_value(state: StateFigures, parameter: str) -> str:
     """Return a parameter's value from the server; if it did not report it, the requested one."""
     return state.server_says.get(parameter, f"{state.parameters[parameter]} (as requested)")
 

@@ -65,7 +65,7 @@ def plan_shared_datasets(checked: CheckedExperiment, *, local: bool) -> tuple[Sh
     groups: dict[str, list[int]] = {}
     for index, request in enumerate(checked.requests):
         _require_restorable(checked.cells[index])
-        groups.setdefault(_sharing_key(request, local=local), []).append(index)
+        groups.setdefault(_make_sharing_key(request, local=local), []).append(index)
     if len(groups) > _MOST:
         problem = f"the runs have {len(groups)} datasets, more than {_MOST}: none is shared"
         raise UsageError(Complaint(("dataset",), problem))
@@ -107,7 +107,7 @@ def _plan_shared_dataset(
         request = validate_request({**asked, **own})
     except UsageError as error:
         raise error.within("dataset") from None
-    if _sharing_key(request, local=local) != _sharing_key(first, local=local):
+    if _make_sharing_key(request, local=local) != _make_sharing_key(first, local=local):
         problem = (
             "it changes the dataset's engine, version, volume, rows, their order or seed, which are"
             " its runs'"
@@ -141,7 +141,7 @@ def _require_restorable(cell: Cell) -> None:
         )
 
 
-def _sharing_key(checked: CheckedRequest, *, local: bool) -> str:
+def _make_sharing_key(checked: CheckedRequest, *, local: bool) -> str:
     """Return a key that is equal for runs that can share a dataset."""
     request = checked.request
     target = request.target

@@ -49,7 +49,7 @@ def read_billed_io(
             }
             for name in _METRICS
         ],
-        StartTime=_period_start(start),
+        StartTime=_find_period_start(start),
         EndTime=end,
         ScanBy="TimestampAscending",
     )
@@ -63,12 +63,12 @@ def read_billed_io(
     reads, writes = (counts.get(name.lower(), {}) for name in _METRICS)
     if not reads or not writes:
         return None
-    operations, begun_s = Counter[int](), math.inf
+    operations, first_s = Counter[int](), math.inf
     for second in seconds:
         operations[second.epoch_s // PERIOD_S * PERIOD_S] += second.succeeded
-        begun_s = min(begun_s, second.epoch_s)
-    # the period in which the load began also holds the loading of the dataset
-    beside = [t for t in reads.keys() & writes.keys() if operations[t] and t >= begun_s]
+        first_s = min(first_s, second.epoch_s)
+    # the period in which the load began may also contain the loading of the dataset
+    beside = [t for t in reads.keys() & writes.keys() if operations[t] and t >= first_s]
     return BilledIo(
         reads=sum(reads.values()),
         writes=sum(writes.values()),
@@ -77,7 +77,7 @@ def read_billed_io(
     )
 
 
-def _period_start(moment: datetime) -> datetime:
+def _find_period_start(moment: datetime) -> datetime:
     return datetime.fromtimestamp(moment.timestamp() // PERIOD_S * PERIOD_S, UTC)
 
 

@@ -1,6 +1,7 @@
-"""The schedule that deletes a target's stack once, at the run's time limit."""
+"""Schedules that delete something once, at a time that is known beforehand."""
 
 import json
+from collections.abc import Mapping
 from datetime import datetime
 
 from plimsoll.aws import clients
@@ -9,10 +10,7 @@ DELETE_STACK = "cloudformation:deleteStack"
 
 
 def arm_deletion(*, stack_name: str, at: datetime, group: str, role_arn: str) -> None:
-    """Create the schedule; an existing one is kept.
-
-    Scheduler calls CloudFormation itself, so the deletion does not depend on our code. It retries
-    for a day, then deletes the schedule.
+    """Create the schedule that deletes a target's stack; an existing one is kept.
 
     Args:
         stack_name: The stack, which need not exist yet. It is also the schedule's name.
@@ -20,29 +18,50 @@ def arm_deletion(*, stack_name: str, at: datetime, group: str, role_arn: str) ->
         group: The schedule group.
         role_arn: The role with which Scheduler deletes the stack.
     """
+    arguments = {"StackName": stack_name}
+    schedule_call(stack_name, DELETE_STACK, arguments, at=at, group=group, role_arn=role_arn)
+
+
+def schedule_call(
+    name: str,
+    action: str,
+    arguments: Mapping[str, str],
+    *,
+    at: datetime,
+    group: str,
+    role_arn: str,
+) -> None:
+    """Create a schedule that calls AWS once; an existing one is kept.
+
+    Scheduler makes the call itself, so it does not depend on our code. It retries for a day, then
+    deletes the schedule.
+
+    Args:
+        name: The schedule's name.
+        action: What is called: `cloudformation:deleteStack`.
+        arguments: The arguments of the call.
+        at: The time of the call, in UTC.
+        group: The schedule group.
+        role_arn: The role with which Scheduler calls.
+    """
     client = clients.scheduler()
     try:
         client.create_schedule(
-            Name=stack_name,
+            Name=name,
             GroupName=group,
             ScheduleExpression=f"at({at:%Y-%m-%dT%H:%M:%S})",
             ScheduleExpressionTimezone="UTC",
             FlexibleTimeWindow={"Mode": "OFF"},
             ActionAfterCompletion="DELETE",
             Target={
-                "Arn": sdk_action(DELETE_STACK),
+                "Arn": f"arn:{client.meta.partition}:scheduler:::aws-sdk:{action}",
                 "RoleArn": role_arn,
-                "Input": json.dumps({"StackName": stack_name}),
+                "Input": json.dumps(dict(arguments)),
                 "RetryPolicy": {"MaximumEventAgeInSeconds": 86_400, "MaximumRetryAttempts": 185},
             },
         )
     except client.exceptions.ConflictException:
         return
-
-
-def sdk_action(action: str) -> str:
-    """Return the ARN of Scheduler's target that calls AWS: `cloudformation:deleteStack`."""
-    return f"arn:{clients.scheduler().meta.partition}:scheduler:::aws-sdk:{action}"
 
 
 def disarm_deletion(*, stack_name: str, group: str) -> None:

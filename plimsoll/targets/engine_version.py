@@ -50,13 +50,13 @@ def resolve_rds_version(engine: ManagedEngine, asked: str) -> str:
     fitting = _filter_versions(engine, asked, _ask_version(engine, asked))
     if fitting:
         return fitting[-1]
-    every = sorted(_list_versions(engine), key=_version_key)
+    every = sorted(_list_versions(engine), key=_parse_version)
     if fitting := _filter_versions(engine, asked, every):
         return fitting[-1]
     majors = {version: major_of(engine, version) for version in every}
     alike = [version for version in every if majors[version] == major_of(engine, asked)]
     allowed = alike or dict.fromkeys(majors.values())
-    problem = f"RDS does not offer {words.ENGINES[engine]} {asked} in {_client_region()}"
+    problem = f"RDS does not offer {words.ENGINES[engine]} {asked} in {_read_client_region()}"
     raise UsageError(
         Complaint(("target", "engine_version"), problem, asked, tuple(reversed([*allowed])))
     )
@@ -82,13 +82,13 @@ def _list_versions(engine: str) -> Iterable[str]:
 def _filter_versions(engine: ManagedEngine, asked: str, versions: Iterable[str]) -> list[str]:
     of_major = is_major(engine, asked)
     alike = (v for v in versions if v == asked or (of_major and major_of(engine, v) == asked))
-    return sorted(alike, key=_version_key)
+    return sorted(alike, key=_parse_version)
 
 
-def _version_key(version: str) -> tuple[int, ...]:
+def _parse_version(version: str) -> tuple[int, ...]:
     """Sort key of a version: its numbers. RDS's own 5.7.44-rds.20260521 follows 5.7.44."""
     return tuple(int(part) for part in version.replace("-rds", "").split(".") if part.isdecimal())
 
 
-def _client_region() -> str:
+def _read_client_region() -> str:
     return clients.rds().meta.region_name

@@ -10,7 +10,7 @@ from plimsoll.aws import clients
 from plimsoll.aws.event_bus import put_event
 from plimsoll.aws.function_log import log_line
 from plimsoll.errors import PlimsollError
-from plimsoll.model.datasets import preparing_run_id
+from plimsoll.model.datasets import read_preparing_run_id
 from plimsoll.model.deployment.events import TargetLeaked
 from plimsoll.targets.snapshots import (
     EXPIRES_AT,
@@ -79,7 +79,7 @@ def _report(snapshot: SeenSnapshot, at: datetime, topic_arn: str, event_bus: str
     expired_at = _find_expiry(snapshot)
     assert expired_at is not None  # noqa: S101 - it has expired
     leaked = TargetLeaked(
-        run_id=preparing_run_id(snapshot.name),
+        run_id=read_preparing_run_id(snapshot.name),
         stack_name=snapshot.name,
         expired_at=expired_at,
         found_at=at,

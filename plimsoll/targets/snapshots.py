@@ -4,7 +4,6 @@ RDS snapshots are found by name, EBS snapshots by tag. Either can be deleted onl
 (docs.aws.amazon.com/AmazonRDS/latest/APIReference/API_DeleteDBSnapshot.html).
 """
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,7 +14,7 @@ from botocore.exceptions import ClientError
 from plimsoll.aws import clients
 from plimsoll.errors import DatasetError
 from plimsoll.model.datasets import PREFIX, snapshot_name
-from plimsoll.targets.deletion_schedule import sdk_action
+from plimsoll.targets.deletion_schedule import schedule_call
 from plimsoll.targets.target_stacks import Deletion
 
 if TYPE_CHECKING:
@@ -187,22 +186,6 @@ def arm_snapshot_deletion(
         group: The schedule group.
         role_arn: The role with which Scheduler deletes it.
     """
-    client = clients.scheduler()
     action, named = DELETE_ACTIONS[snapshot.kind]
-    try:
-        client.create_schedule(
-            Name=snapshot.name,
-            GroupName=group,
-            ScheduleExpression=f"at({at:%Y-%m-%dT%H:%M:%S})",
-            ScheduleExpressionTimezone="UTC",
-            FlexibleTimeWindow={"Mode": "OFF"},
-            ActionAfterCompletion="DELETE",
-            Target={
-                "Arn": sdk_action(action),
-                "RoleArn": role_arn,
-                "Input": json.dumps({named: snapshot.id}),
-                "RetryPolicy": {"MaximumEventAgeInSeconds": 86_400, "MaximumRetryAttempts": 185},
-            },
-        )
-    except client.exceptions.ConflictException:
-        return
+    arguments = {named: snapshot.id}
+    schedule_call(snapshot.name, action, arguments, at=at, group=group, role_arn=role_arn)

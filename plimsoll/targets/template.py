@@ -115,7 +115,7 @@ def name_emulated_volume(template: str, volume: Volume) -> str:
     return json.dumps(body, indent=1)
 
 
-def _template_storage(volume: Volume) -> dict[str, str]:
+def _choose_template_storage(volume: Volume) -> dict[str, str]:
     """Return the storage type and what is provisioned; plain gp3 in place of an emulated volume."""
     if volume.emulated_only:
         return {"StorageType": "gp3", "Iops": "0", "Throughput": "0"}
@@ -183,7 +183,7 @@ def merge_engine_parameters(target: RdsTarget | AuroraTarget) -> dict[str, str |
     return {**_NEEDED[target.engine], **target.parameters}
 
 
-def parameter_group_family(engine: ManagedEngine, version: str) -> str:
+def name_parameter_group_family(engine: ManagedEngine, version: str) -> str:
     """Return the parameter group family of an engine version.
 
     It is the engine with its major version, as `aws rds describe-db-engine-versions` gives it
@@ -199,14 +199,9 @@ def fill_rds_parameters(target: RdsTarget, version: str) -> dict[str, str]:
         target: The requested target.
         version: The engine version, as RDS names it.
     """
-    volume, storage = target.volume, _template_storage(target.volume)
+    volume, storage = target.volume, _choose_template_storage(target.volume)
     return {
-        "Engine": target.engine,
-        "EngineVersion": version,
-        "EngineLifecycleSupport": _LIFECYCLES[target.extended_support],
-        "ParameterGroupFamily": parameter_group_family(target.engine, version),
-        "InstanceClass": target.instance_class,
-        "DatabaseName": target.database,
+        **_fill_common_parameters(target, version),
         "StorageType": storage["StorageType"],
         "AllocatedStorageGib": str(volume.size_gib),
         "Iops": storage["Iops"],
@@ -221,20 +216,23 @@ def fill_aurora_parameters(target: AuroraTarget, version: str) -> dict[str, str]
         target: The requested target.
         version: The engine version, as RDS names it.
     """
+    return {**_fill_common_parameters(target, version), "StorageType": target.storage_type}
+
+
+def _fill_common_parameters(target: RdsTarget | AuroraTarget, version: str) -> dict[str, str]:
     return {
         "Engine": target.engine,
         "EngineVersion": version,
         "EngineLifecycleSupport": _LIFECYCLES[target.extended_support],
-        "ParameterGroupFamily": parameter_group_family(target.engine, version),
+        "ParameterGroupFamily": name_parameter_group_family(target.engine, version),
         "InstanceClass": target.instance_class,
         "DatabaseName": target.database,
-        "StorageType": target.storage_type,
     }
 
 
 def fill_cassandra_parameters(target: CassandraTarget) -> dict[str, str]:
     """Return the parameters of Cassandra's template for a target."""
-    volume, storage = target.volume, _template_storage(target.volume)
+    volume, storage = target.volume, _choose_template_storage(target.volume)
     architecture = "arm64" if is_graviton(target.instance_type) else "x86_64"
     return {
         "InstanceType": target.instance_type,

@@ -29,7 +29,7 @@ Made = RdsTarget | AuroraTarget | CassandraTarget
 Place = TypeVar("Place")
 
 
-def rds_storage_type(target: RdsTarget | AuroraTarget) -> str:
+def name_rds_storage_type(target: RdsTarget | AuroraTarget) -> str:
     """Return RDS's name of a target's storage type."""
     return target.storage_type if isinstance(target, AuroraTarget) else target.volume.type
 
@@ -79,12 +79,12 @@ def choose_zones(
     )
     there = ", ".join(sorted(offering)) or "no zone"
     raise TargetCreationError(
-        f"the target could not be created: {_class_of(target)} is offered in {there};"
+        f"the target could not be created: {_choose_class(target)} is offered in {there};"
         f" the deployment has {own}"
     )
 
 
-def _class_of(target: Made) -> str:
+def _choose_class(target: Made) -> str:
     return target.instance_class
 
 
@@ -99,7 +99,7 @@ def _list_offering_zones(target: Made, version: str | None) -> Iterable[str]:
                 Vpc=True,
             ):
                 for option in page["OrderableDBInstanceOptions"]:
-                    if option.get("StorageType") == rds_storage_type(target):
+                    if option.get("StorageType") == name_rds_storage_type(target):
                         yield from (zone["Name"] for zone in option["AvailabilityZones"])
         case CassandraTarget():
             offers = clients.ec2().get_paginator("describe_instance_type_offerings")

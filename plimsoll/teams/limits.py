@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from boto3.dynamodb.types import TypeSerializer
 
 from plimsoll.aws import clients
-from plimsoll.aws.drain import require_no_drain, unless_drained
+from plimsoll.aws.drain import build_drain_condition, require_no_drain
 from plimsoll.aws.items import (
     ATTEMPTS,
     CONDITION_FAILED,
@@ -94,7 +94,7 @@ class Limits:
         )
         update = self._build_update(*self._describe_taking(run_id, grant))
         others = [together_with] if together_with else []
-        conditions = [] if in_drain else [unless_drained(self._table, at)]
+        conditions = [] if in_drain else [build_drain_condition(self._table, at)]
         for _ in range(ATTEMPTS):
             failed = write_transaction({"Update": update}, *others, *conditions)
             if not any(failed):

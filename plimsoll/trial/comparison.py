@@ -43,7 +43,9 @@ def _list_fields(result: RunResult) -> Iterator[tuple[str, str]]:
     for field, write in _ANSWER.items():
         yield field, write(result)
     for phase, begin, end in _PHASES:
-        seconds = _seconds_between(getattr(result.moments, begin), getattr(result.moments, end))
+        seconds = _count_seconds_between(
+            getattr(result.moments, begin), getattr(result.moments, end)
+        )
         yield f"time of {phase}", words.duration(seconds)
     first: dict[int, StepResult] = {}
     for step in result.steps:  # if a load was measured again, its first step
@@ -90,10 +92,7 @@ _PHASES = (
 
 
 def _show_iops(step: StepResult) -> str:
-    target = step.target
-    if target is None or target.read_iops is None or target.write_iops is None:
-        return words.NOTHING
-    return words.rate(target.read_iops + target.write_iops)
+    return words.rate(None if step.target is None else step.target.iops)
 
 
 def _show_cpu(step: StepResult) -> str:
@@ -120,7 +119,7 @@ def _to_seconds(ms: int | None) -> float | None:
     return None if ms is None else ms / 1000
 
 
-def _seconds_between(begin: datetime | None, end: datetime | None) -> float | None:
+def _count_seconds_between(begin: datetime | None, end: datetime | None) -> float | None:
     return None if begin is None or end is None else (end - begin).total_seconds()
 
 

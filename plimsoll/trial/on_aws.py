@@ -120,7 +120,7 @@ def find_tagged(tag: str, value: str) -> list[Left]:
     pages = clients.tagging().get_paginator("get_resources")
     found = pages.paginate(TagFilters=[{"Key": tag, "Values": [value]}])
     arns = [row["ResourceARN"] for page in found for row in page["ResourceTagMappingList"]]
-    return [Left(arn, resource_deletion_command(arn)) for arn in arns]
+    return [Left(arn, build_resource_deletion_command(arn)) for arn in arns]
 
 
 def find_target_remains(run_id: str) -> list[Left]:
@@ -133,18 +133,21 @@ def find_target_remains(run_id: str) -> list[Left]:
     known = " ".join(left.what for left in tagged)
     stacks = (stack["StackName"] for stack in list_target_stacks())
     own = [name for name in stacks if name.endswith(run_id) and name not in known]
-    return [*tagged, *(Left(f"the stack {name}", stack_deletion_command(name)) for name in own)]
+    return [
+        *tagged,
+        *(Left(f"the stack {name}", build_stack_deletion_command(name)) for name in own),
+    ]
 
 
-def stack_deletion_command(name: str) -> str:
+def build_stack_deletion_command(name: str) -> str:
     """Return the command that deletes a stack."""
     return f"aws cloudformation delete-stack --stack-name {name}"
 
 
-def resource_deletion_command(arn: str) -> str:
+def build_resource_deletion_command(arn: str) -> str:
     """Return the command that deletes a resource; for an unknown kind, one that shows it."""
     service, name = arn.split(":")[2], arn.split(":", 5)[5]
-    make = _DELETIONS.get((service, *_resource_kind(name))) or _DELETIONS.get((service,))
+    make = _DELETIONS.get((service, *_find_resource_kind(name))) or _DELETIONS.get((service,))
     return (
         make(name)
         if make
@@ -152,7 +155,7 @@ def resource_deletion_command(arn: str) -> str:
     )
 
 
-def _resource_kind(name: str) -> tuple[str, ...]:
+def _find_resource_kind(name: str) -> tuple[str, ...]:
     for separator in ("/", ":"):
         kind, found, _ = name.partition(separator)
         if found and ":" not in kind:
@@ -160,30 +163,32 @@ def _resource_kind(name: str) -> tuple[str, ...]:
     return ()
 
 
-def _resource_name(name: str) -> str:
+def _find_resource_name(name: str) -> str:
     return name.replace(":", "/").rpartition("/")[2]
 
 
 _Command = Callable[[str], str]
 _DELETIONS: dict[tuple[str, ...], _Command] = {
-    ("cloudformation", "stack"): lambda name: stack_deletion_command(name.split("/")[1]),
+    ("cloudformation", "stack"): lambda name: build_stack_deletion_command(name.split("/")[1]),
     ("rds", "db"): lambda name: (
-        f"aws rds delete-db-instance --db-instance-identifier {_resource_name(name)}"
+        f"aws rds delete-db-instance --db-instance-identifier {_find_resource_name(name)}"
         " --skip-final-snapshot --delete-automated-backups"
     ),
     ("rds", "cluster"): lambda name: (
-        f"aws rds delete-db-cluster --db-cluster-identifier {_resource_name(name)}"
+        f"aws rds delete-db-cluster --db-cluster-identifier {_find_resource_name(name)}"
         " --skip-final-snapshot"
     ),
     ("ec2", "instance"): lambda name: (
-        f"aws ec2 terminate-instances --instance-ids {_resource_name(name)}"
+        f"aws ec2 terminate-instances --instance-ids {_find_resource_name(name)}"
     ),
-    ("ec2", "volume"): lambda name: f"aws ec2 delete-volume --volume-id {_resource_name(name)}",
+    ("ec2", "volume"): lambda name: (
+        f"aws ec2 delete-volume --volume-id {_find_resource_name(name)}"
+    ),
     ("secretsmanager",): lambda name: (
         f"aws secretsmanager delete-secret --secret-id {name.removeprefix('secret:')}"
     ),
     ("dynamodb", "table"): lambda name: (
-        f"aws dynamodb delete-table --table-name {_resource_name(name)}"
+        f"aws dynamodb delete-table --table-name {_find_resource_name(name)}"
     ),
     ("logs",): lambda name: (
         f"aws logs delete-log-group --log-group-name {name.removeprefix('log-group:')}"
@@ -239,7 +244,7 @@ class OnAws:
             raise PlimsollError(
                 f"there is a stack {NAME} in {self._region} already, {taken['StackStatus']}:"
                 " another canary is under way, or one has left it;"
-                f" then: {stack_deletion_command(NAME)}"
+                f" then: {build_stack_deletion_command(NAME)}"
             )
         self._configuration = _write_configuration(caller, makes_log_role=not role)
 
@@ -280,7 +285,7 @@ class OnAws:
         """Return the stack, the resources with its tag, and the log groups that still exist."""
         left = find_tagged(DEPLOYMENT_TAG, NAME)
         if find_stack(NAME) is not None:
-            left = [Left(f"the stack {NAME}", stack_deletion_command(NAME)), *left]
+            left = [Left(f"the stack {NAME}", build_stack_deletion_command(NAME)), *left]
         command = "aws logs delete-log-group --log-group-name"
         return [
             *left,

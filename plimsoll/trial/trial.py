@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from botocore.exceptions import BotoCoreError, ClientError
 
 from plimsoll import words
-from plimsoll.client.fetching import fetch_result
-from plimsoll.client.remote_watch import POLL_S, RemoteWatcher
+from plimsoll.client.remote_runs import POLL_S, RemoteWatcher, fetch_result
 from plimsoll.client.service_client import Service
 from plimsoll.complaints import Complaint, Range
 from plimsoll.errors import BudgetPassedError, PlimsollError, TeardownError, UsageError

@@ -36,7 +36,7 @@ class _Description(Model):
     settings: VolumeSettings
 
 
-def _now_ns() -> int:
+def _read_clock_ns() -> int:
     return time.clock_gettime_ns(time.CLOCK_MONOTONIC)
 
 
@@ -129,7 +129,7 @@ class EmulatedVolume:
         lock, state = take_lock(path, directory), None
         try:
             path.unlink(missing_ok=True)  # left by an owner that was killed
-            State.create(path, config, _now_ns())
+            State.create(path, config, _read_clock_ns())
             owner = directory.stat()
             if os.geteuid() == 0:
                 shutil.chown(path, owner.st_uid, owner.st_gid)
@@ -177,7 +177,9 @@ class EmulatedVolume:
 
     def sample(self) -> VolumeSample:
         """Read the volume's counters; cheap enough for many calls a second."""
-        return convert_sample(self._state.sample(_now_ns()), epoch_ms=time.time_ns() // 1_000_000)
+        return convert_sample(
+            self._state.sample(_read_clock_ns()), epoch_ms=time.time_ns() // 1_000_000
+        )
 
     def reconfigure(
         self,
@@ -200,7 +202,7 @@ class EmulatedVolume:
             settings=self.settings,
             balance=credits,
         )
-        self._state.configure(config, _now_ns())
+        self._state.configure(config, _read_clock_ns())
         self._description = self._description.model_copy(
             update={"volume": volume, "limits": self.limits}
         )
@@ -229,7 +231,7 @@ class EmulatedVolume:
             full = self.limits.burst_credits
             self.reconfigure(self.volume, credits=fault.left_share * full if full else 0)
             return
-        self._state.inject(convert_fault(fault, _now_ns()))
+        self._state.inject(convert_fault(fault, _read_clock_ns()))
 
     @property
     def watcher_pid(self) -> int | None:

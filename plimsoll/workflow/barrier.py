@@ -14,7 +14,7 @@ from plimsoll.aws.run_files import (
     files_of,
     plan_path,
 )
-from plimsoll.aws.run_records import Records, deadline_error, now, records_of
+from plimsoll.aws.run_records import Records, build_deadline_error, now, records_of
 from plimsoll.databases.family import Datasets, family_of
 from plimsoll.errors import BudgetPassedError, TimeLimitPassedError
 from plimsoll.fleet.background import plan_background
@@ -94,14 +94,18 @@ class Next:
         ends, last = first.window_end_epoch_ms, first.relay.last
         judged = ends + results_after_ms(first)
         lanes = (
-            _turn("client", first.index, last, called, again + window_ms, every_ms=2 * window_ms),
-            _turn(
+            _find_turn(
+                "client", first.index, last, called, again + window_ms, every_ms=2 * window_ms
+            ),
+            _find_turn(
                 "client", second.index, last, again, again + 2 * window_ms, every_ms=2 * window_ms
             ),
         )
         others = (
-            _turn("reader", first.index, last - 1, ends, ends + window_ms, every_ms=window_ms),
-            _turn("judge", first.index, last - 1, judged, judged + window_ms, every_ms=window_ms),
+            _find_turn("reader", first.index, last - 1, ends, ends + window_ms, every_ms=window_ms),
+            _find_turn(
+                "judge", first.index, last - 1, judged, judged + window_ms, every_ms=window_ms
+            ),
         )
         items = [TURN_ITEMS * lane + client for lane in (0, 1) for client in range(fleet)]
         return _next_answer(
@@ -116,7 +120,7 @@ class Next:
 TURN_ITEMS = 10_000  # more than a fleet has clients
 
 
-def _turn(
+def _find_turn(
     role: str, step: int, last: int, at_epoch_ms: int, next_at_epoch_ms: int, *, every_ms: int
 ) -> dict[str, object]:
     """Return the first turn of an execution of a relay, and how its further turns follow.
@@ -350,7 +354,7 @@ def start_step(
     if record.expires_at is not None:
         left_s = record.expires_at.timestamp() - ends_s
         if left_s < 0:
-            raise deadline_error(
+            raise build_deadline_error(
                 record,
                 f"leaves no time for step {plan.index}"
                 f" ({words.plural(plan.clients_in_all, 'client')},"

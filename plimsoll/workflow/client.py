@@ -52,7 +52,7 @@ from plimsoll.model.timings import RELAY_LOOK_S, WRITES_PER_S
 from plimsoll.requests.checked_request import check_request
 from plimsoll.targets.connection import connect_as_load_user
 from plimsoll.workflow.log_filling import fill_before
-from plimsoll.workflow.metric_points import client_points
+from plimsoll.workflow.metric_points import list_client_points
 
 # Samples of the server's state during the load.
 
@@ -396,7 +396,7 @@ def _publish_client(result: ClientResult, plan: StepPlan) -> None:
 
     The result files are authoritative, so a failure is only logged.
     """
-    published = publish_from_environment(client_points(result, plan))
+    published = publish_from_environment(list_client_points(result, plan))
     if published.problem:
         log_line(
             "WARNING",

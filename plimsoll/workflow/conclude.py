@@ -27,10 +27,9 @@ from plimsoll.model.run.results import CheckedCondition, CheckedConditions, Seco
 from plimsoll.model.run.run_record import RunFigures, RunRecord
 from plimsoll.requests.checked_request import CheckedRequest, check_request
 from plimsoll.targets.aurora_io import read_billed_io
-from plimsoll.targets.cloudwatch_metrics import has_metrics
-from plimsoll.targets.node_samples import combine_nodes
+from plimsoll.targets.cloudwatch_metrics import combine_nodes, has_metrics
 from plimsoll.workflow.history import read_judged_steps
-from plimsoll.workflow.metric_points import run_points
+from plimsoll.workflow.metric_points import list_run_points
 from plimsoll.workflow.phases import summarize_phases
 from plimsoll.workflow.result import conclude_steps, volume_limits
 from plimsoll.workflow.target_figures import (
@@ -82,7 +81,7 @@ def conclude(settings: ConcludeSettings, run_id: str) -> dict[str, object]:
     checked = check_request(request)
     conclusion = conclude_steps(request, steps, _read_conditions(files, checked))
     capacity = conclusion.capacity
-    points = chain(make_answer_points(capacity, seconds), run_points(files, run_id, samples))
+    points = chain(make_answer_points(capacity, seconds), list_run_points(files, run_id, samples))
     published = publish_from_environment(points, time_limit_s=PUBLISHING_S)
     notes = [f"before the search: {record.preconditioned}"] if record.preconditioned else []
     notes += [f"metrics: {published.problem}"] if published.problem else []

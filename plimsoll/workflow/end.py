@@ -18,7 +18,7 @@ from plimsoll.aws.run_files import (
     RunFiles,
     files_of,
 )
-from plimsoll.aws.run_records import deadline_error, now, records_of
+from plimsoll.aws.run_records import build_deadline_error, now, records_of
 from plimsoll.errors import BudgetPassedError
 from plimsoll.fleet.failures import extract_cause
 from plimsoll.model.datasets import DatasetLayout
@@ -68,7 +68,7 @@ def end_run(
     records = records_of(settings)
     record = records.get(run_id)
     if not record.state.ended:
-        state, run_failure = _final_state(record, failure, ended)
+        state, run_failure = _choose_final_state(record, failure, ended)
         last: dict[str, Any] = {"state": state, "failure": run_failure, "ended_at": now()}
         files = files_of(settings, run_id)
         cost, usd = _estimate_cost(record.model_copy(update=last), files)
@@ -85,7 +85,7 @@ def end_run(
         told_first = records.change(run_id, states=BEFORE_END, **last)
         if told_first:
             ended_event = build_ended_event(result, files)
-            print(_ended_log_line(ended_event, last["cost_usd"]), flush=True)
+            print(_build_end_log_line(ended_event, last["cost_usd"]), flush=True)
             put_event(settings.event_bus, ended_event)
         _draw_report(files, result)
     else:
@@ -119,7 +119,7 @@ def _release_share(settings: TeamSettings, record: RunRecord, cost_usd: str | No
         log_line("ERROR", said, correlation_id=record.run_id, error=kind)
 
 
-def _final_state(
+def _choose_final_state(
     record: RunRecord, failure: Mapping[str, Any] | None, ended: str | None
 ) -> tuple[RunState, Failure | None]:
     left_behind = record.stack_id is not None and record.deleted_at is None
@@ -143,7 +143,7 @@ def _final_state(
     if ended is not None:
         state, error, cause = WAYS_OUT[ended]
         if record.expires_at is not None and now() >= record.expires_at:
-            passed = deadline_error(record, "passed")
+            passed = build_deadline_error(record, "passed")
             over = isinstance(passed, BudgetPassedError)
             state = RunState.OVER_BUDGET if over else RunState.TIMED_OUT
             error, cause = type(passed).__name__, str(passed)
@@ -172,7 +172,7 @@ def build_ended_event(result: RunResult, files: RunFiles) -> RunEnded:
     )
 
 
-def _ended_log_line(ended: RunEnded, cost_usd: str | None) -> str:
+def _build_end_log_line(ended: RunEnded, cost_usd: str | None) -> str:
     """Build the log line from which the deployment's CloudWatch dashboard lists its runs."""
     told = ended.model_dump(mode="json", include=LOGGED)
     cost = None if cost_usd is None else float(cost_usd)

@@ -45,7 +45,7 @@ from plimsoll.model.run.run_record import RunFigures, RunRecord
 from plimsoll.requests.checked_request import check_request
 from plimsoll.targets.connection import connect_as_master
 from plimsoll.workflow.history import judge_so_far, note_step, read_finished_steps
-from plimsoll.workflow.metric_points import judged_step_points
+from plimsoll.workflow.metric_points import list_step_points
 from plimsoll.workflow.precondition import add_round
 from plimsoll.workflow.target_figures import add_host_figures, read_target_samples
 
@@ -282,7 +282,7 @@ def build_judged_event(
 
 def _publish_step(run_id: str, step: StepResult) -> StepResult:
     """Send a step to the metric sink; a failing sink becomes a note on the step."""
-    published = publish_from_environment(judged_step_points(step, run_id))
+    published = publish_from_environment(list_step_points(step, run_id))
     if published.problem is None:
         return step
     problems = (*step.problems, f"metrics: {published.problem}")

@@ -151,10 +151,10 @@ _NO_FLOATS = ("capacity_ops_per_second", "cost_usd")  # kept as decimal text in 
 
 def summarize_record(record: RunRecord) -> RunSummary:
     """Build a run's entry in a list of runs."""
-    return RunSummary.model_validate(summary_fields(record, RunSummary))
+    return RunSummary.model_validate(list_summary_fields(record, RunSummary))
 
 
-def summary_fields(record: RunRecord, model: type[RunSummary]) -> dict[str, object]:
+def list_summary_fields(record: RunRecord, model: type[RunSummary]) -> dict[str, object]:
     """Return the field values for a summary model (or a subclass) that the record has."""
     values = {name: getattr(record, name) for name in model.model_fields if hasattr(record, name)}
     values |= {name: _parse_decimal(getattr(record, name)) for name in _NO_FLOATS}
@@ -162,10 +162,10 @@ def summary_fields(record: RunRecord, model: type[RunSummary]) -> dict[str, obje
         values["cost_usd"] = None
     values["expected_usd"] = _parse_decimal(record.quoted_usd)
     values["progress"] = Progress(step=record.step, steps_finished=record.steps_finished)
-    return values | (_figure_fields(record.figures) if record.figures else {})
+    return values | (_list_figure_fields(record.figures) if record.figures else {})
 
 
-def _figure_fields(figures: RunFigures) -> dict[str, object]:
+def _list_figure_fields(figures: RunFigures) -> dict[str, object]:
     interval = None
     if figures.interval is not None:
         low, high = map(float, figures.interval)

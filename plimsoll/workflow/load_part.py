@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import plimsoll_engine
-from plimsoll.aws.run_records import deadline_error, now, require_loading_budget
+from plimsoll.aws.run_records import build_deadline_error, now, require_loading_budget
 from plimsoll.model.deployment.function_settings import (
     ReachSettings,
 )
@@ -46,7 +46,7 @@ def load_part(settings: ReachSettings, run_id: str, part: Mapping[str, Any]) -> 
 
     def stop_in_time(_rows: int) -> None:
         if record.expires_at is not None and now() >= record.expires_at:
-            raise deadline_error(record, "passed while rows were loaded")
+            raise build_deadline_error(record, "passed while rows were loaded")
         require_loading_budget(record, now())
 
     answer = json.loads(plimsoll_engine.load_rows(spec.model_dump_json(), stop_in_time))

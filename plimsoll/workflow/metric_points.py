@@ -10,7 +10,7 @@ from plimsoll.model.run.fleet import ClientResult, StepPlan
 from plimsoll.model.run.results import StepResult
 
 
-def client_points(result: ClientResult, plan: StepPlan) -> Iterator[Point]:
+def list_client_points(result: ClientResult, plan: StepPlan) -> Iterator[Point]:
     """Yield the points of one client's seconds in a step."""
     return make_second_points(
         result.report.seconds,
@@ -21,13 +21,15 @@ def client_points(result: ClientResult, plan: StepPlan) -> Iterator[Point]:
     )
 
 
-def judged_step_points(step: StepResult, run_id: str) -> Iterator[Point]:
+def list_step_points(step: StepResult, run_id: str) -> Iterator[Point]:
     """Yield the points of a step, stamped with the end of its window."""
     end = step.window_end_epoch_ms or step.plan.window_end_epoch_ms
     return make_step_points(step.step, run_id=run_id, index=step.plan.index, epoch_ms=end)
 
 
-def run_points(files: RunFiles, run_id: str, samples: Iterable[TargetSample]) -> Iterator[Point]:
+def list_run_points(
+    files: RunFiles, run_id: str, samples: Iterable[TargetSample]
+) -> Iterator[Point]:
     """Yield all points of a run from its files, as its clients and steps would have sent them."""
     paths = files.paths("steps/")
     ended = [path for path in paths if path.endswith("/step.json")]
@@ -38,7 +40,7 @@ def run_points(files: RunFiles, run_id: str, samples: Iterable[TargetSample]) ->
         if result.step not in plans:
             plans[result.step] = files.get(plan_path(result.step), StepPlan)
         if result.background is None:
-            yield from client_points(result, plans[result.step])
+            yield from list_client_points(result, plans[result.step])
     for path, content in files.read_each(ended):
-        yield from judged_step_points(read_file(path, content, StepResult), run_id)
+        yield from list_step_points(read_file(path, content, StepResult), run_id)
     yield from make_target_points(samples, run_id=run_id)

@@ -36,7 +36,7 @@ def find_next_pass(phase: Phase, request: Request, finished: Sequence[FinishedSt
     return next((one for one in own if one.index not in done), None)
 
 
-def planned_pass(
+def plan_phase_pass(
     coming: Pass, checked: CheckedRequest, before: ServerCounters | None, *, poll_us: int = 0
 ) -> StepPlan:
     """Plan a pass.
@@ -75,7 +75,7 @@ def summarize_phases(
     return tuple(found)
 
 
-def _workload_name(request: Request, phase: Phase) -> str:
+def _name_workload(request: Request, phase: Phase) -> str:
     return phase.workload_on(request.workload).name or "a workload of its own"
 
 
@@ -93,7 +93,7 @@ def _summarize_completion(
     ]
     return PhaseResult(
         name=phase.name,
-        workload=_workload_name(request, phase),
+        workload=_name_workload(request, phase),
         records=asked.records,
         loads=tuple(loads),
         sentence=describe_phase(asked, loads),
@@ -119,7 +119,7 @@ def _summarize_search(
         told = f"{capacity.summary}; {limit}"
     return PhaseResult(
         name=phase.name,
-        workload=_workload_name(checked.request, phase),
+        workload=_name_workload(checked.request, phase),
         records=None,
         loads=(),
         steps=tuple(step.plan.index for step in steps),

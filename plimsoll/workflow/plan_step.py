@@ -31,7 +31,7 @@ from plimsoll.workflow.barrier import (
     start_step,
 )
 from plimsoll.workflow.history import read_finished_steps, read_search_steps, so_far
-from plimsoll.workflow.phases import find_next_pass, planned_pass
+from plimsoll.workflow.phases import find_next_pass, plan_phase_pass
 from plimsoll.workflow.precondition import needs_round
 from plimsoll.workflow.toggle import check_parameters, find_switch
 
@@ -103,7 +103,7 @@ def _plan_phase_step(
     if coming is None:
         return None
     before = family_of(target.protocol).read_counters(target)
-    plan = planned_pass(coming, checked, before, poll_us=settings.poll_us)
+    plan = plan_phase_pass(coming, checked, before, poll_us=settings.poll_us)
     return start_step(
         settings, record, checked, limit_to_time_left(settings, record, plan), finished=[]
     )

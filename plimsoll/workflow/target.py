@@ -14,7 +14,7 @@ from plimsoll.model.deployment.function_settings import (
     DeleteTargetSettings,
     Zone,
 )
-from plimsoll.model.request.cassandra_target import CassandraTarget
+from plimsoll.model.request.cassandra_target import DATA_DEVICE, CassandraTarget
 from plimsoll.model.request.endpoint_target import EndpointTarget
 from plimsoll.model.request.rds_target import AuroraTarget, RdsTarget
 from plimsoll.model.request.request import Request, Target
@@ -22,7 +22,6 @@ from plimsoll.model.run.run_record import NodeAddress, RunRecord, RunState, Targ
 from plimsoll.requests.checked_request import request_protocol
 from plimsoll.targets.cluster_template import add_nodes
 from plimsoll.targets.deletion_schedule import disarm_deletion
-from plimsoll.targets.ec2_instance import find_data_volume_id
 from plimsoll.targets.target_stacks import (
     Deletion,
     create_stack,
@@ -81,8 +80,8 @@ def create_target(settings: CreateTargetSettings, run_id: str) -> dict[str, obje
     stack_id = create_stack(
         name=record.stack_name,
         template_url=template_url(settings.results_bucket, files.key(TEMPLATE)),
-        parameters={**_stack_parameters(record, zone), **own_parameters},
-        tags={**settings.tags, **_stack_tags(record)},
+        parameters={**_build_stack_parameters(record, zone), **own_parameters},
+        tags={**settings.tags, **_build_stack_tags(record)},
         role_arn=settings.target_service_role_arn,
         token=f"{run_id}-{len(record.zones_refused)}",
     )
@@ -146,25 +145,25 @@ def _fill_template(
             assert_never(target)
 
 
-def _stack_parameters(record: RunRecord, zone: Zone) -> dict[str, str]:
+def _build_stack_parameters(record: RunRecord, zone: Zone) -> dict[str, str]:
     return {
         "RunId": record.run_id,
         "Team": record.team,
-        "ExpiresAt": _expiry(record),
+        "ExpiresAt": _compute_expiry(record),
         "AvailabilityZone": zone.name,
     }
 
 
-def _expiry(record: RunRecord) -> str:
+def _compute_expiry(record: RunRecord) -> str:
     assert record.expires_at is not None  # noqa: S101 - a running run has a deadline
     return f"{record.expires_at:%Y-%m-%dT%H:%M:%SZ}"
 
 
-def _stack_tags(record: RunRecord) -> dict[str, str]:
+def _build_stack_tags(record: RunRecord) -> dict[str, str]:
     return {
         "plimsoll:run-id": record.run_id,
         "plimsoll:team": record.team,
-        "plimsoll:expires-at": _expiry(record),
+        "plimsoll:expires-at": _compute_expiry(record),
     }
 
 
@@ -289,3 +288,17 @@ def delete_target(settings: DeleteTargetSettings, run_id: str) -> dict[str, obje
             records.change(run_id, deleted_at=now(), teardown_error=None)
         disarm_deletion(stack_name=record.stack_name, group=settings.schedule_group)
     return {"gone": deletion is not Deletion.UNDER_WAY, "wait_s": settings.poll_seconds}
+
+
+def find_data_volume_id(instance_id: str) -> str | None:
+    """Return the id of an EC2 instance's data volume; None if it has none.
+
+    CloudWatch's EBS metrics need the volume, which CloudFormation does not name.
+    """
+    volumes = clients.ec2().describe_volumes(
+        Filters=[
+            {"Name": "attachment.instance-id", "Values": [instance_id]},
+            {"Name": "attachment.device", "Values": [DATA_DEVICE]},
+        ]
+    )["Volumes"]
+    return volumes[0]["VolumeId"] if volumes else None

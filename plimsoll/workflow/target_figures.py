@@ -3,21 +3,24 @@
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
-from plimsoll.errors import UsageError
-from plimsoll.model.aws.instances import BURST_S, InstanceLimits, cpu_credits, instance_limits
+from plimsoll.model.aws.instances import BURST_S, cpu_credits, find_instance_limits
 from plimsoll.model.aws.volumes import limits
-from plimsoll.model.aws.volumes_seen import escaped_share
+from plimsoll.model.aws.volumes_seen import compute_escaped_share
 from plimsoll.model.deployment.function_settings import MetricSettings
 from plimsoll.model.judging.steps import CreditBucket, CreditUse, TargetFigures, TargetSample
-from plimsoll.model.metric_periods import whole_periods
+from plimsoll.model.metric_periods import list_whole_periods
 from plimsoll.model.request.cassandra_target import CassandraTarget
 from plimsoll.model.request.endpoint_target import EndpointTarget
 from plimsoll.model.request.rds_target import AuroraTarget, RdsTarget
 from plimsoll.model.request.request import Target, TargetKind
 from plimsoll.model.run.results import StepResult
 from plimsoll.model.run.run_record import RunRecord
-from plimsoll.targets.cloudwatch_metrics import summarize_samples
-from plimsoll.targets.node_samples import NodeSamples, combine_nodes, read_node_samples
+from plimsoll.targets.cloudwatch_metrics import (
+    NodeSamples,
+    combine_nodes,
+    read_node_samples,
+    summarize_samples,
+)
 
 
 def read_target_samples(
@@ -97,7 +100,7 @@ def _list_periods(step: StepResult, period_s: int) -> range:
     plan = step.plan
     end = step.window_end_epoch_ms or plan.window_end_epoch_ms
     start = step.window_start_epoch_ms or plan.window_start_epoch_ms
-    return whole_periods(start, end, period_s=period_s) or whole_periods(
+    return list_whole_periods(start, end, period_s=period_s) or list_whole_periods(
         plan.start_at_epoch_ms, end, period_s=period_s
     )
 
@@ -116,7 +119,7 @@ def add_host_figures(
         update={
             "escaped_iops": target.escaped_iops,
             "escaped_mib_s": target.escaped_mib_s,
-            "escaped_percent": _escaped_percent(target),
+            "escaped_percent": _compute_escaped_percent(target),
             "host_late_percent": target.host_late_percent,
             "host_stolen_percent": target.host_stolen_percent,
             "host_others_percent": target.host_others_percent,
@@ -126,12 +129,12 @@ def add_host_figures(
     return step.model_copy(update={"step": known})
 
 
-def _escaped_percent(target: TargetFigures) -> float | None:
+def _compute_escaped_percent(target: TargetFigures) -> float | None:
     if target.escaped_iops is None or target.escaped_mib_s is None:
         return None
     iops = (target.read_iops or 0.0) + (target.write_iops or 0.0)
     mib_s = (target.read_mib_s or 0.0) + (target.write_mib_s or 0.0)
-    share = escaped_share((target.escaped_iops, target.escaped_mib_s), (iops, mib_s))
+    share = compute_escaped_share((target.escaped_iops, target.escaped_mib_s), (iops, mib_s))
     return 100 * (share or 0.0)
 
 
@@ -154,7 +157,7 @@ def add_credits(step: StepResult, target: Target, samples: Sequence[TargetSample
         samples: The samples of the whole run, for metrics that CloudWatch has only every five
             minutes.
     """
-    seen = _busiest_figures(step)
+    seen = _find_busiest_figures(step)
     if seen is None or isinstance(target, EndpointTarget):
         return step
     end = step.window_end_epoch_ms or step.plan.window_end_epoch_ms
@@ -162,52 +165,49 @@ def add_credits(step: StepResult, target: Target, samples: Sequence[TargetSample
     of_volume = (
         ()
         if isinstance(target, AuroraTarget)
-        else (*_volume_credits(seen, target), *_instance_credits(seen, target))
+        else (*_list_volume_credits(seen, target), *_list_instance_credits(seen, target))
     )
-    uses = (*of_volume, *_cpu_use(seen, target, cpu))
+    uses = (*of_volume, *_list_cpu_use(seen, target, cpu))
     io = (seen.read_iops, seen.write_iops, seen.read_mib_s, seen.write_mib_s)
     known = uses if uses or None not in io else None  # unknown without its I/O figures
     return step.model_copy(update={"step": step.step.model_copy(update={"credits": known})})
 
 
-def _busiest_figures(step: StepResult) -> TargetFigures | None:
+def _find_busiest_figures(step: StepResult) -> TargetFigures | None:
     """Return the target's figures; in a cluster of like volumes, those of the busiest node."""
     nodes = [node.target for node in step.nodes if node.target is not None]
-    iops = [_add_known(one.read_iops, one.write_iops) or 0.0 for one in nodes]
+    iops = [one.iops or 0.0 for one in nodes]
     return nodes[iops.index(max(iops))] if nodes else step.target
 
 
-def _add_known(one: float | None, other: float | None) -> float | None:
-    return None if one is None or other is None else one + other
-
-
-def _volume_credits(seen: TargetFigures, target: Made) -> Iterator[CreditUse]:
+def _list_volume_credits(seen: TargetFigures, target: Made) -> Iterator[CreditUse]:
     promised = limits(target.volume, service=target.service)
-    iops = _add_known(seen.read_iops, seen.write_iops)
-    if promised.burst_credits and promised.baseline_iops is not None and iops is not None:
+    if promised.burst_credits and promised.baseline_iops is not None and seen.iops is not None:
         yield CreditUse(
             bucket="volume",
-            used_per_s=iops,
+            used_per_s=seen.iops,
             earned_per_s=promised.baseline_iops,
             full=promised.burst_credits,
             balance_percent=seen.burst_balance_percent,
         )
 
 
-def _instance_credits(seen: TargetFigures, target: Made) -> Iterator[CreditUse]:
+def _list_instance_credits(seen: TargetFigures, target: Made) -> Iterator[CreditUse]:
     """Yield the use of an instance's EBS credits; a full bucket lasts 30 minutes at the maximum."""
-    volume, most = target.volume, _find_limits(target.instance_class)
-    if volume.type == "nvme" or volume.cloud != "aws":
+    volume, most = target.volume, find_instance_limits(target.instance_class)
+    if volume.type == "nvme" or volume.cloud != "aws" or most is None:
         return
-    if most is None:
-        return
-    iops = _add_known(seen.read_iops, seen.write_iops)
-    mib_s = _add_known(seen.read_mib_s, seen.write_mib_s)
     rows: tuple[tuple[CreditBucket, float | None, float, float, float | None], ...] = (
-        ("instance_io", iops, most.baseline_iops, most.burst_iops, seen.ebs_io_balance_percent),
+        (
+            "instance_io",
+            seen.iops,
+            most.baseline_iops,
+            most.burst_iops,
+            seen.ebs_io_balance_percent,
+        ),
         (
             "instance_throughput",
-            mib_s,
+            seen.mib_s,
             most.baseline_throughput_mib_s,
             most.burst_throughput_mib_s,
             seen.ebs_byte_balance_percent,
@@ -224,14 +224,7 @@ def _instance_credits(seen: TargetFigures, target: Made) -> Iterator[CreditUse]:
             )
 
 
-def _find_limits(instance_class: str) -> InstanceLimits | None:
-    try:
-        return instance_limits(instance_class)
-    except UsageError:  # a class that is not in the table
-        return None
-
-
-def _cpu_use(
+def _list_cpu_use(
     seen: TargetFigures, target: WithClass, balances: Sequence[float]
 ) -> Iterator[CreditUse]:
     """Yield the CPU credit use of a burstable instance, if CloudWatch has its balance.

@@ -85,7 +85,7 @@ class _Reader(Cursor):
             raise workload_error(f"begins with {first or 'no word'}, which is none of {kinds}")
         match first:
             case "WITH":
-                self._with()
+                self._read_with()
             case "INSERT" | "REPLACE":
                 self.skip(*self._vocabulary.after_insert)
                 self.require("INTO")
@@ -135,17 +135,17 @@ class _Reader(Cursor):
         if self.peek() is not END:
             raise workload_error(f"has {show_token(self.peek())} after its call")
 
-    def _with(self) -> None:
+    def _read_with(self) -> None:
         recursive = self._vocabulary.recursion and self.skip("RECURSIVE")
         while True:
-            name = self._own_name(folded=True)
+            name = self._read_own_name(folded=True)
             if recursive:
                 self._tables.add(name)
             if self.peek().is_mark("("):
                 self._list_of_names()
             self.require("AS")
             self.expect("(")
-            self._within(_Level())
+            self._read_parentheses(_Level())
             self._tables.add(name)
             self._made.add(name.lower())
             if not self.peek().is_mark(","):
@@ -160,7 +160,7 @@ class _Reader(Cursor):
             self.next()
             word = unquoted_word(token)
             if token.is_mark("("):
-                self._within(_Level())
+                self._read_parentheses(_Level())
             elif token.is_mark(",") and level.tables:
                 self._factor()
             elif token.is_mark("."):
@@ -220,12 +220,12 @@ class _Reader(Cursor):
             case "WITH":
                 self.require("ROLLUP")
             case "COLLATE":
-                self._own_name()
+                self._read_own_name()
             case "AS" if level.call == "CAST" and self._vocabulary.types:
                 self.require(*self._vocabulary.types)
             case "AS":
                 if self.peek().kind == "name" or self._is_free(self.peek()):
-                    self._made.add(self._own_name().lower())
+                    self._made.add(self._read_own_name().lower())
             case _:
                 raise workload_error(f"has {word} where it may lead to another table")
 
@@ -235,7 +235,7 @@ class _Reader(Cursor):
         opens = self.peek().is_mark("(")
         if self.is_call(token) and word in known.functions:
             self.next()
-            self._within(_Level(call=word))
+            self._read_parentheses(_Level(call=word))
         elif word in known.words or (word in known.modifiers and not opens):
             return
         elif opens:
@@ -247,7 +247,7 @@ class _Reader(Cursor):
         else:
             self._name(token)
 
-    def _within(self, level: _Level) -> None:
+    def _read_parentheses(self, level: _Level) -> None:
         """Read the content of parentheses; the opening one is already read."""
         self._depth += 1
         if self._depth > DEPTH_MOST:
@@ -262,13 +262,13 @@ class _Reader(Cursor):
         """Read a table in a place where the server expects one, and its alias."""
         token = self.next()
         if token.is_mark("("):
-            self._within(_Level(tables=True))
+            self._read_parentheses(_Level(tables=True))
         else:
             self._table(token)
         if not self._vocabulary.joins:
             return
         if self.skip("AS") or self.peek().kind == "name" or self._is_free(self.peek()):
-            self._made.add(self._own_name().lower())
+            self._made.add(self._read_own_name().lower())
         allowed, after = self._vocabulary.after_table, self.peek()
         ends = after is END or after.is_mark(",") or after.is_mark(")")
         if allowed is not None and not ends and unquoted_word(after) not in {*allowed, *follows}:
@@ -321,13 +321,15 @@ class _Reader(Cursor):
     def _list_of_names(self) -> None:
         """Read `(a, b)`: columns or indexes, which the server resolves within the known tables."""
         self.expect("(")
-        while self.skip("PRIMARY") or self._own_name():  # PRIMARY is the name of an index in MySQL
+        while (
+            self.skip("PRIMARY") or self._read_own_name()
+        ):  # PRIMARY is the name of an index in MySQL
             if not self.peek().is_mark(","):
                 break
             self.next()
         self.expect(")")
 
-    def _own_name(self, *, folded: bool = False) -> str:
+    def _read_own_name(self, *, folded: bool = False) -> str:
         token = self.next()
         if token.kind != "name" and not self._is_free(token):
             raise workload_error(f"has {show_token(token)} where a name should be")

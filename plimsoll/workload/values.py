@@ -283,7 +283,7 @@ class _Format(_Form):
     of: Listed[AnyValue] = ()
 
     @model_validator(mode="after")
-    def _each_hole_has_a_value(self) -> Self:
+    def _require_value_for_each_hole(self) -> Self:
         holes = self.format.count("{}")
         if holes != len(self.of):
             raise workload_error(f"has {holes} {{}} for {len(self.of)} values in `of`", "format")

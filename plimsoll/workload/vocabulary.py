@@ -3,11 +3,59 @@
 A name that the server reserves must be quoted, or it could turn the text into another statement.
 """
 
+from dataclasses import dataclass
 from typing import assert_never
 
 from plimsoll.model.databases import Language
-from plimsoll.workload.postgres_vocabulary import POSTGRES
-from plimsoll.workload.word_lists import Vocabulary, split_words
+
+_STRUCTURE = {"SELECT", "FROM", "ON", "FOR", "AS", "WITH", "USING", "INDEX", "COLLATE"}
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """The words of a language, in capitals.
+
+    Attributes:
+        kinds: The words that may begin a statement.
+        words: The words that never lead to a table.
+        modifiers: Words like `words` that must not precede a parenthesis, which would make a call.
+        functions: The built-in functions that read nothing but their arguments.
+        reserved: The words that are names only when quoted.
+        ends_tables: The words that end a list of tables.
+        joins: The words that another table follows. If empty, a statement reads a single table,
+            without an alias.
+        folds: Whether unquoted names are read in lower case.
+        upsert: The word after ON in an INSERT that handles existing rows; empty if there is none.
+        after_insert: The words allowed between INSERT and INTO.
+        after_table: The only words that may follow a table in a list; None if any may.
+        recursion: Whether WITH may be RECURSIVE. Without a server limit it might never end.
+        types: The types that CAST may have; empty if any may.
+    """
+
+    kinds: frozenset[str]
+    words: frozenset[str]
+    modifiers: frozenset[str]
+    functions: frozenset[str]
+    reserved: frozenset[str]
+    ends_tables: frozenset[str]
+    joins: frozenset[str]
+    folds: bool
+    upsert: str = ""
+    after_insert: frozenset[str] = frozenset()
+    after_table: frozenset[str] | None = None
+    recursion: bool = True
+    types: frozenset[str] = frozenset()
+
+    @property
+    def structure(self) -> frozenset[str]:
+        """The words that determine what follows them."""
+        return self.ends_tables | self.joins | _STRUCTURE
+
+
+def split_words(words: str) -> frozenset[str]:
+    """Split words at white space."""
+    return frozenset(words.split())
+
 
 _SQL = Vocabulary(
     kinds=split_words("SELECT INSERT REPLACE UPDATE DELETE WITH"),
@@ -114,6 +162,67 @@ _CQL = Vocabulary(
     joins=frozenset(),
     folds=True,
 )
+# Most of PostgreSQL's keywords are also valid names, so a word that seems to end a list of tables
+# may be an alias: `FROM item lock, pg_authid`. Therefore only the words of `after_table` may follow
+# a table. Every version reserves all of them
+# (www.postgresql.org/docs/current/sql-keywords-appendix.html; versions 14 to 18 were compared).
+_ENDS_TABLES_OF_POSTGRES = split_words(
+    "WHERE GROUP HAVING ORDER LIMIT OFFSET FETCH UNION EXCEPT INTERSECT RETURNING"
+)
+_POSTGRES = Vocabulary(
+    kinds=split_words("SELECT INSERT UPDATE DELETE WITH"),
+    words=split_words(
+        """
+        AND OR NOT IN LIKE ILIKE BETWEEN EXISTS ANY ALL SOME CASE WHEN THEN ELSE DEFAULT DISTINCT
+        OVER FILTER INTERVAL DATE TIME TIMESTAMP CHAR VARCHAR NUMERIC DECIMAL LEFT RIGHT VALUES
+        """
+    ),
+    modifiers=split_words(
+        """
+        BY IS NULL ESCAPE END TRUE FALSE UNKNOWN ASC DESC NULLS FIRST LAST INNER CROSS NATURAL OUTER
+        FULL SET DO NOTHING CONFLICT ROW ROWS RANGE UNBOUNDED PRECEDING
+        FOLLOWING CURRENT PARTITION SHARE NOWAIT SKIP LOCKED BOTH LEADING TRAILING
+        SMALLINT INTEGER INT BIGINT REAL DOUBLE PRECISION BOOLEAN TEXT BYTEA UUID
+        YEAR MONTH DAY HOUR MINUTE SECOND WEEK QUARTER EPOCH
+        CURRENT_DATE CURRENT_TIME CURRENT_TIMESTAMP
+        """
+    ),
+    functions=split_words(
+        """
+        COUNT SUM AVG MIN MAX STDDEV STDDEV_POP STDDEV_SAMP VARIANCE VAR_POP VAR_SAMP BIT_AND BIT_OR
+        BOOL_AND BOOL_OR STRING_AGG ROW_NUMBER RANK DENSE_RANK PERCENT_RANK CUME_DIST NTILE LAG LEAD
+        FIRST_VALUE LAST_VALUE NTH_VALUE ABS CEIL CEILING FLOOR ROUND TRUNC SIGN SQRT POWER EXP LN
+        LOG MOD GREATEST LEAST RANDOM PI SIN COS TAN COT ASIN ACOS ATAN ATAN2 DEGREES RADIANS CONCAT
+        CONCAT_WS LENGTH CHAR_LENGTH CHARACTER_LENGTH OCTET_LENGTH LOWER UPPER TRIM LTRIM RTRIM
+        BTRIM SUBSTRING SUBSTR POSITION STRPOS REPLACE REVERSE SPLIT_PART ASCII CHR MD5
+        NOW DATE_TRUNC DATE_PART EXTRACT AGE TO_CHAR TO_DATE TO_TIMESTAMP COALESCE NULLIF CAST
+        """
+    ),
+    reserved=split_words(
+        """
+        ANALYSE ANALYZE ARRAY ASYMMETRIC AUTHORIZATION BINARY CALL CAST CHECK COLLATION COLUMN
+        CONCURRENTLY CONSTRAINT COPY CREATE CURRENT_CATALOG CURRENT_ROLE CURRENT_SCHEMA CURRENT_USER
+        DEFERRABLE DELETE DROP EXECUTE FOREIGN FREEZE GRANT INITIALLY INSERT INTO ISNULL LATERAL
+        LOCALTIME LOCALTIMESTAMP LOCK MERGE NOTNULL ONLY OPERATOR OVERLAPS OVERRIDING PLACING
+        PRIMARY RECURSIVE REFERENCES SESSION_USER SIMILAR SYMMETRIC SYSTEM_USER TABLE TABLESAMPLE TO
+        TRUNCATE UESCAPE UNIQUE UPDATE USER VARIADIC VERBOSE WINDOW XMLTABLE JSON_TABLE
+        """
+    ),
+    ends_tables=_ENDS_TABLES_OF_POSTGRES,
+    joins=split_words("JOIN"),
+    folds=True,
+    upsert="CONFLICT",
+    after_insert=frozenset(),
+    after_table=_ENDS_TABLES_OF_POSTGRES
+    | split_words("ON USING JOIN INNER LEFT RIGHT FULL CROSS NATURAL FOR"),
+    recursion=False,
+    types=split_words(
+        """
+        SMALLINT INTEGER INT BIGINT REAL DOUBLE NUMERIC DECIMAL BOOLEAN TEXT CHAR VARCHAR BYTEA DATE
+        TIME TIMESTAMP INTERVAL UUID
+        """
+    ),
+)
 
 
 def find_vocabulary(language: Language) -> Vocabulary:
@@ -124,6 +233,6 @@ def find_vocabulary(language: Language) -> Vocabulary:
         case "cql":
             return _CQL
         case "postgres":
-            return POSTGRES
+            return _POSTGRES
         case _:
             assert_never(language)

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 from werkzeug.wrappers import Request
 
-from plimsoll.cli.page import Deployed, deployed_page_config
+from plimsoll.cli.page import Deployed, make_deployed_page_config
 from plimsoll.client.address import Address
 from plimsoll.client.http import Http
 from plimsoll.errors import NotFoundError
@@ -67,7 +67,7 @@ def opened(credentials: None) -> Iterator[Opened]:
     with (
         signed_api(Noted()) as address,
         Front(
-            Deployed(Http(address)), token=TOKEN, config=deployed_page_config("Plimsoll")
+            Deployed(Http(address)), token=TOKEN, config=make_deployed_page_config("Plimsoll")
         ) as front,
     ):
         yield Opened(front, laid, asked)
@@ -139,7 +139,7 @@ def test_an_api_that_is_not_there_is_a_sentence(credentials: None) -> None:
 
 
 def test_a_deployment_has_no_stream(opened: Opened) -> None:
-    assert deployed_page_config("Plimsoll").events_path is None
+    assert make_deployed_page_config("Plimsoll").events_path is None
     assert opened.call("GET", "/events")[0] == 404  # the API's own answer
     with pytest.raises(NotFoundError):
         Deployed(Http(Address(opened.front.url, REGION, signed=True))).events(None, None)  # type: ignore[arg-type]

@@ -148,7 +148,7 @@ def test_the_command_installs_the_wheel_that_is_installed(
     if pipx:
         (tmp_path / "pipx_metadata.json").touch()
     tool = "pipx install --force" if pipx else f"{sys.executable} -m pip install"
-    assert packaged.how_to_install("local") == f"{tool} '{wheel}[local]'"
+    assert packaged.explain_install("local") == f"{tool} '{wheel}[local]'"
 
 
 def test_doctor_prints_commands_whole(

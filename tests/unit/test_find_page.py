@@ -49,7 +49,7 @@ def test_what_is_shown_on_the_terminal_comes_to_the_page_too(
 ) -> None:
     said: list[str] = []
     page = FindPage(result.request)
-    shows = page.beside(
+    shows = page.extend_callbacks(
         Shows(
             say=said.append,
             planned=lambda plan: said.append(f"planned {plan.index}"),
@@ -73,11 +73,11 @@ def test_what_is_shown_on_the_terminal_comes_to_the_page_too(
 
 def test_its_end_is_the_report(result: RunResult, steps: list[StepResult]) -> None:
     page = FindPage(result.request)
-    shows = page.beside(Shows())
+    shows = page.extend_callbacks(Shows())
     for step in steps:
         shows.planned(step.plan)
         shows.finished(step)
-    page.ended(result)
+    page.take_result(result)
     _, told = answered(page, "/runs/find/live")
     assert told["answer"]["tag"] == "knee found"
     assert told["run"]["run_id"] == "find"
@@ -96,7 +96,7 @@ def test_it_is_stopped_from_its_page(result: RunResult) -> None:
 
 def test_its_seconds_are_told_as_they_come(result: RunResult, steps: list[StepResult]) -> None:
     page = FindPage(result.request)
-    shows = page.beside(Shows())
+    shows = page.extend_callbacks(Shows())
     shows.planned(steps[0].plan)
     second = SecondReport(
         second=0,

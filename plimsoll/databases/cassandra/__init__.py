@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 from plimsoll.databases.cassandra import counters
 from plimsoll.databases.cassandra.counters import (
+    find_unfinished_work,
     server_figures,
     signs_of_limits,
     storage_rates,
-    unfinished_work,
     waits,
     write_debt,
 )
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = [
     "await_ready",
     "find_pooler",
+    "find_unfinished_work",
     "make_load_user",
     "open_datasets",
     "read_counters",
@@ -38,7 +39,6 @@ __all__ = [
     "settle",
     "signs_of_limits",
     "storage_rates",
-    "unfinished_work",
     "waits",
     "write_debt",
 ]
@@ -102,7 +102,7 @@ def settle(target: EngineTarget, *, longest_s: float) -> bool:
     with sessions(target) as opened:
         # two quiet looks: a flush ends before the compaction that it causes begins
         while quiet < 2:
-            busy = unfinished_work(_read_all_nodes(opened))
+            busy = find_unfinished_work(_read_all_nodes(opened))
             quiet = 0 if busy else quiet + 1
             if time.monotonic() >= deadline:
                 return False

@@ -136,7 +136,7 @@ def storage_rates(_: ServerFigures) -> None:
     """Return None: the virtual tables count no I/O."""
 
 
-def unfinished_work(now: ServerCounters) -> UnfinishedWork | None:
+def find_unfinished_work(now: ServerCounters) -> UnfinishedWork | None:
     """Return the backlog that a load left on a node; None if there is none.
 
     Running requests, memtables being flushed, and compactions all take the volume's I/O from the

@@ -159,7 +159,7 @@ class CassandraSession:
         try:
             return list(escape_rows(future.result()))
         except _TOLD as error:
-            message = f"the database says: {_one_line(error)} to: {shorten_statement(cql)}"
+            message = f"the database says: {_describe_error(error)} to: {shorten_statement(cql)}"
             if isinstance(error, _TIMEOUTS):
                 by_server = not isinstance(error, OperationTimedOut)
                 raise CassandraTimeoutError(message, by_server=by_server) from None
@@ -245,13 +245,13 @@ def _describe_refusal(target: EngineTarget, error: Exception) -> str:
     if isinstance(reason, AuthenticationFailed):
         if not target.user:
             return f"{place}: the server asks for a user and a password"
-        return f"{target.user}@{place}: wrong user or password ({_one_line(reason)})"
+        return f"{target.user}@{place}: wrong user or password ({_describe_error(reason)})"
     if not isinstance(reason, _TOLD):
         return f"cannot connect to {place}: {describe_unreadable(reason)}"
-    return f"cannot connect to {place}: {_one_line(reason)}"
+    return f"cannot connect to {place}: {_describe_error(reason)}"
 
 
-def _one_line(error: Exception) -> str:
+def _describe_error(error: Exception) -> str:
     return shorten_message(error) or type(error).__name__
 
 

@@ -208,7 +208,7 @@ def write_debt(now: ServerCounters) -> WriteDebt | None:
     return find_write_debt(now.values)
 
 
-def unfinished_work(now: ServerCounters) -> UnfinishedWork | None:
+def find_unfinished_work(now: ServerCounters) -> UnfinishedWork | None:
     """Return the backlog that a load left on a target; None if there is none.
 
     Dirty pages are InnoDB's normal state, and what they lend is judged with each window

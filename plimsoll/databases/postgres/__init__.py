@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
-from plimsoll.databases.poolers import Pooler
+from plimsoll.databases.connecting import Pooler
 from plimsoll.databases.postgres.counters import (
+    find_unfinished_work,
     server_figures,
     signs_of_limits,
     storage_rates,
-    unfinished_work,
     waits,
     write_debt,
 )
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = [
     "await_ready",
     "find_pooler",
+    "find_unfinished_work",
     "make_load_user",
     "open_datasets",
     "read_counters",
@@ -34,7 +35,6 @@ __all__ = [
     "settle",
     "signs_of_limits",
     "storage_rates",
-    "unfinished_work",
     "waits",
     "write_debt",
 ]
@@ -57,9 +57,9 @@ def find_pooler(target: EngineTarget) -> Pooler | None:
     Raises:
         PlimsollError: The server is unreachable or refuses the login.
     """
-    from plimsoll.databases.postgres import pooler  # noqa: PLC0415 - see above
+    from plimsoll.databases.postgres import session  # noqa: PLC0415 - see above
 
-    return pooler.find_pooler(target)
+    return session.find_pooler(target)
 
 
 def await_ready(target: EngineTarget) -> None:

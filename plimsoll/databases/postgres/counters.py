@@ -181,7 +181,7 @@ def storage_rates(server: ServerFigures) -> StorageRates | None:
     )
 
 
-def unfinished_work(now: ServerCounters) -> UnfinishedWork | None:
+def find_unfinished_work(now: ServerCounters) -> UnfinishedWork | None:
     """Return the backlog that a load left on a target; None if there is none.
 
     Two things outlast a load and slow the next one: running statements, and autovacuum. What the

@@ -16,6 +16,7 @@ from pg8000.exceptions import DatabaseError
 
 from plimsoll.databases.connecting import (
     ASKS_FOR_PASSWORD,
+    Pooler,
     Trust,
     Watch,
     describe_no_answer,
@@ -344,3 +345,22 @@ def read_parameters(target: EngineTarget, names: Sequence[str]) -> dict[str, str
             return {str(name): str(value) for name, value in rows if name in names}
     except PlimsollError:
         return {}
+
+
+def find_pooler(target: EngineTarget) -> Pooler | None:
+    """Return the pooler before a PostgreSQL; None if there is none, or it cannot be asked.
+
+    Raises:
+        PlimsollError: The server is unreachable or refuses the login.
+    """
+    wanted = dict(target.session_settings)
+    with use_connection(connect(target)) as connection:
+        try:
+            if not connection.pooled:
+                return None
+            asked = ", ".join(f"current_setting('{name}')" for name in wanted)
+            (seen,) = execute(connection, f"SELECT {asked}") if wanted else ((),)
+            has = dict(zip(wanted, map(str, seen), strict=True))
+        except (PlimsollError, TypeError, ValueError):
+            return None
+    return Pooler(None, {name: value for name, value in has.items() if value != wanted[name]})

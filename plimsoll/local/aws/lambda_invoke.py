@@ -82,7 +82,7 @@ class Functions:
 
     def spec(self, name: str) -> FunctionSpec:
         """Describe a deployed function."""
-        return self._spec(lambda_backends[ACCOUNT][REGION].get_function(name))
+        return self._find_spec(lambda_backends[ACCOUNT][REGION].get_function(name))
 
     def invoke_asynchronously(self, name: str, payload: bytes) -> None:
         """Invoke as EventBridge and Scheduler do, with retries."""
@@ -108,7 +108,7 @@ class Functions:
         if kind == "Event":
             threading.Thread(target=self._attempt, args=(function, payload), daemon=True).start()
             return b""
-        answer = self._with_cause(self._pool.invoke(self._spec(function), payload))
+        answer = self._with_cause(self._pool.invoke(self._find_spec(function), payload))
         if len(answer.payload) > MAX_RESPONSE_BYTES:
             answer = InvocationAnswer(_TOO_LARGE, failed=True)
         if answer.failed:
@@ -131,14 +131,14 @@ class Functions:
     def _attempt(self, function: LambdaFunction, payload: bytes) -> None:
         retries = _count_retries(function)
         for attempt in range(retries + 1):
-            answer: InvocationAnswer = self._pool.invoke(self._spec(function), payload)
+            answer: InvocationAnswer = self._pool.invoke(self._find_spec(function), payload)
             if not answer.failed:
                 return
             LOG.warning("%s failed: %s", function.function_name, answer.payload.decode())
             if attempt < retries and self._closed.wait(self._retry_delay_s * (attempt + 1)):
                 return
 
-    def _spec(self, function: LambdaFunction) -> FunctionSpec:
+    def _find_spec(self, function: LambdaFunction) -> FunctionSpec:
         name = function.function_name
         return FunctionSpec(
             name=name,

@@ -1,4 +1,9 @@
-"""The parent's side of the process that is AWS: started, asked, and gone with its parent."""
+"""The parent's side of the process that is AWS: started, asked, and gone with its parent.
+
+If the process is killed while it answers, a client receives a status, perhaps headers, and no body,
+which botocore takes for an empty answer: read as a run's record, that would mean "there is no run".
+`require_whole_answers` makes such calls fail.
+"""
 
 import contextlib
 import json
@@ -16,13 +21,16 @@ from typing import Any
 from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
+from botocore.exceptions import ConnectionClosedError
+from botocore.model import OperationModel
 
+from plimsoll.cache import open_cache_directory
 from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.local.account import REGION, Keys
-from plimsoll.local.bytecode import bytecode_variables
 
 _CLOSE_TIMEOUT_S = 30.0
 _END_TIMEOUT_S = 15.0
+_WITHOUT_BODY = frozenset({204, 304})  # RFC 9110, 15.3.5 and 15.4.5
 
 
 class AwsProcess:
@@ -56,7 +64,7 @@ class AwsProcess:
                 stdout=subprocess.PIPE,
                 stderr=sink,
                 start_new_session=True,  # Ctrl-C is for the parent, which closes it in good order
-                env={**os.environ, "PYTHONUNBUFFERED": "1", **bytecode_variables()},
+                env={**os.environ, "PYTHONUNBUFFERED": "1", **list_bytecode_variables()},
             )
         configuration = {
             "directory": str(directory),
@@ -84,7 +92,9 @@ class AwsProcess:
         line = self._process.stdout.readline()
         if not line:
             self._end()
-            raise PlimsollError(f"the local stand-in for AWS did not start: {self._last_words()}")
+            raise PlimsollError(
+                f"the local stand-in for AWS did not start: {self._read_last_line()}"
+            )
         answer = json.loads(line)
         if "error" in answer:
             self._end()
@@ -101,15 +111,15 @@ class AwsProcess:
         """Whether it still runs."""
         return self._process.poll() is None
 
-    def why_ended(self) -> str | None:
+    def explain_end(self) -> str | None:
         """Say why it has ended, if it has; a connection can fail a moment before."""
         try:
             code = self._process.wait(_END_TIMEOUT_S)
         except subprocess.TimeoutExpired:
             return None
-        return signal.strsignal(-code) if code < 0 else self._last_words()
+        return signal.strsignal(-code) if code < 0 else self._read_last_line()
 
-    def _last_words(self) -> str:
+    def _read_last_line(self) -> str:
         self._log.seek(0)
         log_lines = self._log.read().decode(errors="replace").strip().splitlines()
         return log_lines[-1] if log_lines else "it said nothing"
@@ -131,7 +141,7 @@ class AwsProcess:
         except urllib.error.HTTPError as error:
             raise PlimsollError(f"{name}: {json.loads(error.read())['error']}") from None
         except OSError as error:
-            why = self.why_ended() or error
+            why = self.explain_end() or error
             raise PlimsollError(f"the local stand-in for AWS is gone: {why}") from None
 
     def close(self) -> None:
@@ -153,3 +163,43 @@ class AwsProcess:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+
+
+def list_bytecode_variables() -> dict[str, str]:
+    """Return the variables for a Python process of the twin, which keeps the modules it compiles.
+
+    It loads some 2,700 modules: compiling them anew is a third of the time that a twin takes to
+    start. If this process may not write them beside their sources (PYTHONDONTWRITEBYTECODE, which
+    images of containers set), they go into the project's cache folder; else there is nothing to do.
+    """
+    if not sys.dont_write_bytecode:
+        return {}
+    return {
+        "PYTHONDONTWRITEBYTECODE": "",
+        "PYTHONPYCACHEPREFIX": str(open_cache_directory() / "bytecode"),
+    }
+
+
+def require_whole_answers(client: Any) -> None:
+    """Let a client's calls with a truncated answer fail, as if the connection had been closed.
+
+    Streamed bodies are excluded: the stream itself counts its bytes.
+    """
+
+    def require(
+        operation_model: OperationModel, response_dict: Mapping[str, Any], **_: object
+    ) -> None:
+        if operation_model.has_streaming_output or operation_model.http["method"] == "HEAD":
+            return
+        if not _is_whole(response_dict):
+            raise ConnectionClosedError(endpoint_url=client.meta.endpoint_url)
+
+    client.meta.events.register("before-parse", require)
+
+
+def _is_whole(answer: Mapping[str, Any]) -> bool:
+    headers, body = answer["headers"], answer["body"]
+    if answer["status_code"] in _WITHOUT_BODY or "transfer-encoding" in headers:
+        return True  # urllib3 notices a missing chunk
+    length: str | None = headers.get("content-length")
+    return length == str(len(body))

@@ -44,10 +44,10 @@ def plan_firing(schedule: Schedule) -> _Plan:
     zone = parse_zone(schedule.schedule_expression_timezone)
     made = _to_datetime(schedule.last_modified_date)
     start = made if schedule.start_date is None else max(made, _to_datetime(schedule.start_date))
-    return _Plan(_definition_key(schedule), expression, zone, expression.first(start, zone))
+    return _Plan(_make_definition_key(schedule), expression, zone, expression.first(start, zone))
 
 
-def _definition_key(schedule: Schedule) -> tuple[object, ...]:
+def _make_definition_key(schedule: Schedule) -> tuple[object, ...]:
     zone = schedule.schedule_expression_timezone
     return schedule.last_modified_date, schedule.schedule_expression, zone, schedule.state
 
@@ -84,7 +84,7 @@ class Scheduler:
         self, schedule: Schedule, siblings: dict[str, Schedule], now: dt.datetime
     ) -> None:
         known = self._plans.get(schedule)
-        if known is None or known.written != _definition_key(schedule):
+        if known is None or known.written != _make_definition_key(schedule):
             known = self._plans[schedule] = plan_firing(schedule)
         due = known.due
         if due is None or now < due:

@@ -1,6 +1,5 @@
 """The Cassandra server program: its jars, pinned one by one, and the Java that runs them."""
 
-import hashlib
 import os
 import re
 import shutil
@@ -11,7 +10,7 @@ from pathlib import Path
 
 from plimsoll.cache import lock_cache, open_cache_directory
 from plimsoll.errors import MissingToolError, PlimsollError
-from plimsoll.local.databases.maven import run_maven
+from plimsoll.local.databases.maven import hash_file, run_maven
 from plimsoll.model.request.cassandra_target import VERSION
 
 ARTIFACT = f"org.apache.cassandra:cassandra-all:{VERSION}"
@@ -82,9 +81,9 @@ def find_cassandra() -> Path:
     Raises:
         MissingToolError: They have not been fetched; says how to get them.
     """
-    if not _fetched_folder().is_dir():
+    if not _locate_fetched_folder().is_dir():
         raise MissingToolError(f"Cassandra {VERSION} has not been fetched; get it: {HOW_TO_GET}")
-    return _fetched_folder()
+    return _locate_fetched_folder()
 
 
 def fetch_cassandra() -> Path:
@@ -98,14 +97,14 @@ def fetch_cassandra() -> Path:
         PlimsollError: They could not be fetched, or are not what was pinned.
     """
     with lock_cache("cassandra"):
-        if not _fetched_folder().is_dir():
-            part = _fetched_folder().with_suffix(".part")
+        if not _locate_fetched_folder().is_dir():
+            part = _locate_fetched_folder().with_suffix(".part")
             shutil.rmtree(part, ignore_errors=True)
             _download(part)
             check_jars(part)
             (part / "pom.xml").unlink()
-            part.rename(_fetched_folder())
-    return _fetched_folder()
+            part.rename(_locate_fetched_folder())
+    return _locate_fetched_folder()
 
 
 def read_pinned_jars() -> dict[str, str]:
@@ -127,13 +126,12 @@ def check_jars(folder: Path) -> None:
         what = "is missing" if strange[0] in pinned else "is not pinned"
         raise PlimsollError(f"{ARTIFACT}: {strange[0]} {what}")
     for name, jar in jars.items():
-        with jar.open("rb") as handle:
-            digest = hashlib.file_digest(handle, "sha256").hexdigest()
+        digest = hash_file(jar)
         if digest != pinned[name]:
             raise PlimsollError(f"{ARTIFACT}: {name} has sha256 {digest}, not {pinned[name]}")
 
 
-def _fetched_folder() -> Path:
+def _locate_fetched_folder() -> Path:
     return open_cache_directory() / f"cassandra-{VERSION}"
 
 

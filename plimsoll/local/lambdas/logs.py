@@ -30,7 +30,7 @@ class FunctionLogs:
         self._write(
             function,
             f"REPORT RequestId: {invocation.request_id} Duration: {elapsed_s * 1000:.0f} ms"
-            f" Max Memory Used: {_peak_memory_mib(pid)} MB{error}",
+            f" Max Memory Used: {_read_peak_memory_mib(pid)} MB{error}",
         )
 
     def _write(self, function: str, line: str) -> None:
@@ -41,7 +41,7 @@ class FunctionLogs:
             LOG.warning("%s: %s: %s", self.file(function), error.strerror, line)
 
 
-def _peak_memory_mib(pid: int) -> str:
+def _read_peak_memory_mib(pid: int) -> str:
     try:
         status = Path(f"/proc/{pid}/status").read_text()
     except OSError:

@@ -47,7 +47,7 @@ def die_with(parent: int) -> None:
         os._exit(1)
 
 
-def imported_modules(source: str) -> set[str]:
+def list_imported_modules(source: str) -> set[str]:
     """Return the modules that a Python source imports at any level, relative ones left out."""
     names: set[str] = set()
     for node in ast.walk(ast.parse(source)):
@@ -65,7 +65,7 @@ def preload(task_roots: list[str]) -> None:
     for root in task_roots:
         for file in Path(root).glob("*.py"):
             try:
-                names |= imported_modules(file.read_text())
+                names |= list_imported_modules(file.read_text())
             except SyntaxError:
                 continue
         names -= {file.stem for file in Path(root).glob("*.py")}

@@ -20,7 +20,7 @@ from plimsoll.local.resources.registry import Database, Databases, instance_memo
 from plimsoll.local.resources.sampler import ec2_naming
 from plimsoll.local.resources.snapshots import Snapshots
 from plimsoll.local.resources.template_volumes import read_volume
-from plimsoll.model.aws.instances import InstanceLimits, instance_limits
+from plimsoll.model.aws.instances import find_instance_limits
 from plimsoll.model.aws.volumes import Volume
 from plimsoll.model.engine.asked import EngineTarget
 from plimsoll.model.engine.networks import ClusterPlace
@@ -68,14 +68,14 @@ def create_instance(
     identifier = f"plimsoll-{run_id}" + (f"-{place.number}" if place.number > 1 else "")
 
     def start(directory: Path, undo: ExitStack) -> Database:
-        heap_mib = default_heap_mib(memory_mib)
+        heap_mib = choose_default_heap_mib(memory_mib)
         requested = _read_volume(data)
         on_ebs = data is not None and requested.cloud == "aws"
         volume = EmulatedVolume.create(
             directory,
             requested,
             service="ebs",
-            instance_limits=_find_limits(instance_type) if on_ebs else None,
+            instance_limits=find_instance_limits(instance_type) if on_ebs else None,
             settings=VolumeSettings(
                 page_cache_mib=round((memory_mib - heap_mib) * databases.memory_scale)
             ),
@@ -127,7 +127,7 @@ def _await_joined(place: ClusterPlace, host: str) -> None:
     await_ring(joined, nodes=place.number)
 
 
-def default_heap_mib(memory_mib: int) -> int:
+def choose_default_heap_mib(memory_mib: int) -> int:
     """Return Cassandra's default heap for an instance's memory, in MiB (conf/cassandra-env.sh).
 
     It is the larger of half of the memory up to 1 GiB and a quarter of it up to 8 GiB.
@@ -155,13 +155,6 @@ def _read_volume(data: Mapping[str, Any] | None) -> Volume:
     return read_volume(
         data["VolumeType"], data["VolumeSize"], data.get("Iops"), data.get("Throughput")
     )
-
-
-def _find_limits(instance_type: str) -> InstanceLimits | None:
-    try:
-        return instance_limits(instance_type)
-    except UsageError:
-        return None  # the type is not in the table, so only the volume is a limit
 
 
 def _choose_address() -> str:

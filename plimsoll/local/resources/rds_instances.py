@@ -12,8 +12,8 @@ from moto.secretsmanager.models import FakeSecret, secretsmanager_backends
 
 from plimsoll.local.account import ACCOUNT, REGION
 from plimsoll.local.databases.database_server import DatabaseServer
-from plimsoll.local.resources.rds_engines import check_engine
 from plimsoll.local.resources.rds_servers import Asked
+from plimsoll.local.resources.rds_settings import check_engine
 from plimsoll.local.resources.registry import Database, Databases, instance_memory_mib
 from plimsoll.local.resources.restarting import Restarting
 from plimsoll.local.resources.sampler import Sampler, rds_naming

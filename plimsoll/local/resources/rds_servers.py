@@ -11,8 +11,12 @@ from plimsoll.local.databases.mariadb_server import MariaDbServer
 from plimsoll.local.databases.postgres_first_data import renew_password
 from plimsoll.local.databases.postgres_program import find_or_fetch
 from plimsoll.local.databases.postgres_server import PostgresServer
-from plimsoll.local.resources.rds_mariadb_settings import server_settings
-from plimsoll.local.resources.rds_postgres_settings import PostgresPlan, plan_server, tls_settings
+from plimsoll.local.resources.rds_settings import (
+    PostgresPlan,
+    list_tls_settings,
+    plan_mariadb_settings,
+    plan_postgres,
+)
 from plimsoll.model.databases import RdsEngine
 from plimsoll.model.rds_versions import major_of
 from plimsoll.volumes import EmulatedVolume, VolumeSettings
@@ -43,7 +47,7 @@ class Asked:
         """Settings of the volume that depend on the server; None if there are none."""
         match self.engine:
             case "mysql" | "mariadb":
-                return None  # these servers bypass the page cache
+                return None  # these servers use direct I/O
             case "postgres":
                 return VolumeSettings(page_cache_mib=self._postgres_plan.page_cache_mib)
             case _:
@@ -84,7 +88,7 @@ class Asked:
         port: int | None,
     ) -> MariaDbServer:
         user, password, database = self.account
-        settings = server_settings(
+        settings = plan_mariadb_settings(
             self.parameters, memory_bytes=self.memory_bytes, limits=volume.limits
         )
         return MariaDbServer.start(
@@ -99,7 +103,7 @@ class Asked:
 
     @property
     def _postgres_plan(self) -> PostgresPlan:
-        return plan_server(
+        return plan_postgres(
             self.parameters,
             memory_bytes=self.memory_bytes,
             class_memory_bytes=self.class_memory_bytes,
@@ -119,7 +123,7 @@ class Asked:
         return PostgresServer.start(
             directory=directory,
             major=major,
-            settings={**self._postgres_plan.settings, **tls_settings(certificate)},
+            settings={**self._postgres_plan.settings, **list_tls_settings(certificate)},
             environment=volume.environment(),
             port=port,
             user=user,

@@ -59,7 +59,7 @@ class Databases:
         """Start without instances.
 
         Args:
-            places: The chooser of instances' folders.
+            places: Chooses each instance's folder.
             memory_scale: This machine's memory for one unit of the instance class's.
             metric_period_s: The period of CloudWatch's points in seconds.
             metrics_late_s: The delay of a point after its period's end, in seconds.
@@ -79,15 +79,14 @@ class Databases:
 
         Args:
             identifier: The instance's name.
-            start: The function that starts it, given its folder and a stack for what undoes the
-                start.
+            start: Starts it, given its folder and a stack of callbacks that undo the start.
 
         Raises:
             UsageError: The name exists already, or AWS has no such instance.
             PlimsollError: The server did not start.
         """
-        with self._under_way(), ExitStack() as undo:
-            directory = self._take(identifier, undo)
+        with self._count_start(), ExitStack() as undo:
+            directory = self._take_folder(identifier, undo)
             undo.callback(shutil.rmtree, directory, ignore_errors=True)
             database = self._start(directory, start, undo)
             undo.callback(database.sampler.close)
@@ -115,7 +114,7 @@ class Databases:
             raise PlimsollError(_LOG.sub("", str(error))) from error
 
     @contextmanager
-    def _under_way(self) -> Iterator[None]:
+    def _count_start(self) -> Iterator[None]:
         """Count a start in progress: `close` waits until it has been undone."""
         with self._lock:
             self._refuse_if_closed()
@@ -131,7 +130,7 @@ class Databases:
         if self._closed:
             raise PlimsollError("the local stand-in for AWS is ending")
 
-    def _take(self, identifier: str, undo: ExitStack) -> Path:
+    def _take_folder(self, identifier: str, undo: ExitStack) -> Path:
         taken = UsageError(f"DB instance already exists: {identifier}")
         with self._lock:
             if identifier in self._names:
@@ -184,7 +183,7 @@ class Databases:
             raise UsageError(f"{database.identifier} cannot be restarted on one machine")
 
         def restart() -> None:
-            with self._under_way():
+            with self._count_start():
                 database.sampler.close()
                 database.server.stop()
                 if self.find(database.identifier) is not database:
@@ -207,7 +206,7 @@ class Databases:
             self._closed = True
             deadline = time.monotonic() + _UNDO_TIMEOUT_S
             while self._starting and time.monotonic() < deadline:
-                kill_all()  # starts that wait for a ready server then fail and undo themselves
+                kill_all()  # starts that wait for their server then fail and undo themselves
                 self._lock.wait(_KILL_AGAIN_S)
         for database in self.list():
             self.delete(database.identifier)

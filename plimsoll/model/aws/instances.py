@@ -41,7 +41,7 @@ def instance_limits(instance_class: str) -> InstanceLimits:
     """
     name = instance_class.removeprefix("db.")
     if name not in _TABLE:
-        families = ", ".join(known_families())
+        families = ", ".join(list_known_families())
         problem = f"{instance_class} is not known; known families: {families}"
         raise UsageError(Complaint(("instance_class",), problem, instance_class))
     baseline, burst, baseline_mb_s, burst_mb_s = _TABLE[name]
@@ -53,7 +53,12 @@ def instance_limits(instance_class: str) -> InstanceLimits:
     )
 
 
-def known_families() -> tuple[str, ...]:
+def find_instance_limits(instance_class: str) -> InstanceLimits | None:
+    """Return the I/O limits of an instance class; None if it is not in the table."""
+    return instance_limits(instance_class) if instance_class.removeprefix("db.") in _TABLE else None
+
+
+def list_known_families() -> tuple[str, ...]:
     """List the instance families of the table, as EC2 names them: `m5`."""
     return tuple(dict.fromkeys(known.split(".")[0] for known in _TABLE))
 

@@ -96,7 +96,7 @@ class PriceOverrides(Model):
     usd: dict[Item, dict[str, Usd]] = Field(default_factory=dict)
 
     @model_validator(mode="after")
-    def _dated(self) -> Self:
+    def _require_date(self) -> Self:
         if self.usd and self.as_of is None:
             raise ValueError("`as_of` is missing: on which day were these prices read?")
         return self
@@ -138,7 +138,7 @@ class PriceTable(Model):
         prices = prices or list(self.prices((item,)))
         return prices[0].unit if prices else ""
 
-    def overridden(self, overrides: PriceOverrides) -> "PriceTable":
+    def override(self, overrides: PriceOverrides) -> "PriceTable":
         """Return this table with the deployment's prices ahead of its own.
 
         If the deployment's prices are of another region, they replace the whole table.

@@ -115,13 +115,15 @@ def _matches_day_of_month(text: str, day: date) -> bool:
     if text == "L":
         return day.day == last
     if text == "LW":
-        return day == _nearest_weekday(day.replace(day=last))
+        return day == _find_nearest_weekday(day.replace(day=last))
     if match := _WEEKDAY.match(text):
-        return int(match[1]) <= last and day == _nearest_weekday(day.replace(day=int(match[1])))
+        return int(match[1]) <= last and day == _find_nearest_weekday(
+            day.replace(day=int(match[1]))
+        )
     return day.day in _DAY_OF_MONTH.values(text)
 
 
-def _nearest_weekday(day: date) -> date:
+def _find_nearest_weekday(day: date) -> date:
     """Return the weekday (Monday to Friday) nearest to a day, in the same month."""
     saturday, sunday = day.isoweekday() == 6, day.isoweekday() == 7
     shift = -1 if saturday else 1 if sunday else 0

@@ -287,7 +287,7 @@ def limits(volume: Volume, *, service: Service = "ebs") -> VolumeLimits:
         UsageError: The service, or the other cloud, offers no such volume.
     """
     if volume.cloud != "aws":
-        return _other_clouds_limits(volume)
+        return _compute_other_clouds_limits(volume)
     row = find_band(volume, service=service)
     latency = BASE_LATENCY_US[volume.type]
     if volume.type == "nvme":
@@ -304,7 +304,7 @@ def limits(volume: Volume, *, service: Service = "ebs") -> VolumeLimits:
     if volume.type == "gp2":
         return _gp2_limits(volume.size_gib, stripes, latency)
     iops = float(volume.iops if volume.iops is not None else row.baseline_iops or 0)
-    throughput = volume.throughput_mib_s or _derived_throughput(volume, row, iops, service)
+    throughput = volume.throughput_mib_s or _derive_throughput(volume, row, iops, service)
     return VolumeLimits(
         baseline_iops=iops,
         burst_iops=iops,
@@ -315,7 +315,7 @@ def limits(volume: Volume, *, service: Service = "ebs") -> VolumeLimits:
     )
 
 
-def _other_clouds_limits(volume: Volume) -> VolumeLimits:
+def _compute_other_clouds_limits(volume: Volume) -> VolumeLimits:
     found = limits_of(volume)
     return VolumeLimits(
         baseline_iops=found.baseline_iops,
@@ -346,7 +346,7 @@ def _gp2_limits(size_gib: int, stripes: int, latency_us: float) -> VolumeLimits:
     )
 
 
-def _derived_throughput(volume: Volume, row: Band, iops: float, service: Service) -> float:
+def _derive_throughput(volume: Volume, row: Band, iops: float, service: Service) -> float:
     most = row.throughput_limit_mib_s
     if volume.type == "gp3":
         return most or throughput_range(volume, row, service=service)[0]

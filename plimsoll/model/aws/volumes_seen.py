@@ -218,7 +218,7 @@ class Escaped(Model):
     sentence: str | None  # None if no bypassing I/O is known
 
 
-def escaped_share(escaped: tuple[float, float], held: tuple[float, float]) -> float | None:
+def compute_escaped_share(escaped: tuple[float, float], held: tuple[float, float]) -> float | None:
     """Return the share of I/O that bypassed a volume.
 
     Args:
@@ -247,7 +247,9 @@ def judge_escapes(before: VolumeSample, after: VolumeSample) -> Escaped:
     ]
     operations = sum(escape.operations for escape in escapes)
     size = sum(escape.bytes for escape in escapes)
-    share = escaped_share((sum(escape.ios for escape in escapes), size), _held_io(before, after))
+    share = compute_escaped_share(
+        (sum(escape.ios for escape in escapes), size), _count_held_io(before, after)
+    )
     sentences = []
     if operations:
         sentences.append(
@@ -265,12 +267,12 @@ def judge_escapes(before: VolumeSample, after: VolumeSample) -> Escaped:
     )
 
 
-def _held_io(before: VolumeSample, after: VolumeSample) -> tuple[int, int]:
-    def all_of(sample: VolumeSample) -> tuple[int, int]:
+def _count_held_io(before: VolumeSample, after: VolumeSample) -> tuple[int, int]:
+    def count_io(sample: VolumeSample) -> tuple[int, int]:
         operations = sample.read_operations + sample.write_operations
         return operations, sample.read_bytes + sample.write_bytes
 
-    (operations, size), (operations_before, size_before) = all_of(after), all_of(before)
+    (operations, size), (operations_before, size_before) = count_io(after), count_io(before)
     return operations - operations_before, size - size_before
 
 

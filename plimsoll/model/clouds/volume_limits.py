@@ -167,7 +167,9 @@ def throughput_range(volume: Asked, rule: VolumeRule) -> tuple[int, int]:
     offer = rule.throughput_provisioned
     assert offer is not None  # noqa: S101 - callers check that throughput can be provisioned
     low = math.ceil(offer.least.at(volume.size_gib))
-    high = min(offer.most.at(volume.size_gib), rule.throughput_per_iops * _own_iops(volume, rule))
+    high = min(
+        offer.most.at(volume.size_gib), rule.throughput_per_iops * _compute_own_iops(volume, rule)
+    )
     return low, max(low, math.floor(high))
 
 
@@ -190,7 +192,7 @@ def _check_throughput(volume: Asked, rule: VolumeRule, subject: str) -> None:
         return
     low, high = throughput_range(volume, rule)
     if given is not None:
-        at = f"{subject} at {_own_iops(volume, rule):,g} IOPS"
+        at = f"{subject} at {_compute_own_iops(volume, rule):,g} IOPS"
         _require_within(own, given, at, low, high)
     elif not offer.included:
         problem = f"{subject} needs a value from {low:,} to {high:,}"
@@ -198,7 +200,7 @@ def _check_throughput(volume: Asked, rule: VolumeRule, subject: str) -> None:
         raise UsageError(Complaint(path, problem, None, Range(low, high), listed=False))
 
 
-def _own_iops(volume: Asked, rule: VolumeRule) -> float:
+def _compute_own_iops(volume: Asked, rule: VolumeRule) -> float:
     """Return the IOPS that a volume has without bursts."""
     if rule.tiers:
         return rule.tier(volume.size_gib)[1]
@@ -211,7 +213,7 @@ def _own_iops(volume: Asked, rule: VolumeRule) -> float:
     return by_size + volume.iops if offer.adds else volume.iops
 
 
-def _own_throughput(volume: Asked, rule: VolumeRule) -> float:
+def _compute_own_throughput(volume: Asked, rule: VolumeRule) -> float:
     """Return the throughput that a volume has without bursts, in the rule's unit."""
     if rule.tiers:
         return rule.tier(volume.size_gib)[2]
@@ -220,7 +222,7 @@ def _own_throughput(volume: Asked, rule: VolumeRule) -> float:
     if offer is not None:
         return offer.included if given is None else given
     if rule.throughput is None:
-        return min(rule.throughput_per_iops * _own_iops(volume, rule), rule.throughput_most)
+        return min(rule.throughput_per_iops * _compute_own_iops(volume, rule), rule.throughput_most)
     added = rule.throughput_per_iops * (volume.iops or 0)
     return rule.throughput.at(volume.size_gib) + added
 
@@ -232,7 +234,7 @@ def limits_of(volume: Asked) -> CloudLimits:
         UsageError: The cloud does not offer it.
     """
     rule = find_rule(volume)
-    iops, throughput = _own_iops(volume, rule), _own_throughput(volume, rule)
+    iops, throughput = _compute_own_iops(volume, rule), _compute_own_throughput(volume, rule)
     burst_iops, burst_throughput, bucket = iops, throughput, None
     if rule.burst is not None:
         most_iops, most_throughput = (line.at(volume.size_gib) for line in rule.burst)

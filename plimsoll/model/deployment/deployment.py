@@ -117,7 +117,7 @@ class AllowedEndpoint(Model):
     secret_arn: Annotated[str, Field(pattern=r"^arn:aws[a-z-]*:secretsmanager:")]
 
     @model_validator(mode="after")
-    def _not_the_whole_internet(self) -> Self:
+    def _refuse_whole_internet(self) -> Self:
         if self.cidr.prefixlen < 8:
             raise ValueError(f"`cidr` {self.cidr} is too wide: name the endpoint's own network")
         return self
@@ -203,7 +203,7 @@ class Api(Model):
     keeps_log_role: bool = True
 
     @model_validator(mode="after")
-    def _one_way(self) -> Self:
+    def _require_one_way(self) -> Self:
         if self.organization_id is not None and self.accounts:
             raise ValueError("give either `organization_id` or `accounts`")
         return self
@@ -254,7 +254,7 @@ class DeploymentConfig(Model):
     keep_results: bool = False  # whether `cdk destroy` keeps the bucket and the table
 
     @model_validator(mode="after")
-    def _everyone_has_one_team(self) -> Self:
+    def _require_one_team_each(self) -> Self:
         require_one_team_each(self.teams)
         return self
 

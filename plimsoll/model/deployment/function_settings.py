@@ -227,7 +227,7 @@ class SubmitSettings(StopSettings, TargetSettings):
 
     @field_validator("results_days", mode="before")
     @classmethod
-    def _never(cls, value: object) -> object:
+    def _read_empty_as_never(cls, value: object) -> object:
         return None if value == "" else value
 
 

@@ -114,7 +114,7 @@ class EngineTarget(Model):
     replication: Annotated[int, Field(ge=1)] = Field(1, exclude=True)
 
     @model_validator(mode="after")
-    def _only_postgres_has_its_options(self) -> Self:
+    def _require_options_of_family(self) -> Self:
         require_options(self.protocol, self.statement_mode, self.allow_md5)
         require_cluster(self.protocol, self.nodes)
         return self

@@ -235,6 +235,20 @@ class TargetMetrics(Model):
     host_others_percent: float | None = None
     host_idle_percent: float | None = None  # likewise: share of the CPU time idle
 
+    @property
+    def iops(self) -> float | None:
+        """Reads and writes together; None if either is unknown."""
+        if self.read_iops is None or self.write_iops is None:
+            return None
+        return self.read_iops + self.write_iops
+
+    @property
+    def mib_s(self) -> float | None:
+        """Reads and writes together; None if either is unknown."""
+        if self.read_mib_s is None or self.write_mib_s is None:
+            return None
+        return self.read_mib_s + self.write_mib_s
+
 
 class TargetSample(TargetMetrics):
     """Metrics over one period."""

@@ -35,12 +35,14 @@ def is_whole_workload(fields: Container[str]) -> bool:
     return "about" in fields and "operations" in fields
 
 
-def patched_paths(patch: Any, path: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
+def list_patched_paths(patch: Any, path: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
     """List the paths of the fields that a patch sets."""
     if not isinstance(patch, Mapping) or not patch:
         return [path] if path else []
     return [
-        leaf for key, value in patch.items() for leaf in patched_paths(value, (*path, str(key)))
+        leaf
+        for key, value in patch.items()
+        for leaf in list_patched_paths(value, (*path, str(key)))
     ]
 
 
@@ -88,7 +90,7 @@ def require_predictable(request: Patch, axes: Mapping[str, Mapping[str, Patch]])
         raise UsageError(Complaint(("request", "target", "kind"), problem, "endpoint"))
     for axis, variants in axes.items():
         for name, patch in variants.items():
-            for field in patched_paths(patch):
+            for field in list_patched_paths(patch):
                 if field not in PREDICTED:
                     problem = "search: boundary cannot predict along it"
                     allowed = tuple(sorted(".".join(one) for one in PREDICTED))

@@ -130,12 +130,12 @@ class CheckDefinition(Model):
 
     @field_validator("time_zone")
     @classmethod
-    def _known_zone(cls, value: str) -> str:
+    def _require_known_zone(cls, value: str) -> str:
         parse_zone(value)
         return value
 
     @model_validator(mode="after")
-    def _compared_once(self) -> Self:
+    def _require_compared_once(self) -> Self:
         metrics = [compared.metric for compared in self.compare]
         if twice := sorted({metric for metric in metrics if metrics.count(metric) > 1}):
             raise UsageError(Complaint(("compare",), f"{twice[0]} is given twice"))

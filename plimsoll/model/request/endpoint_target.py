@@ -151,7 +151,7 @@ class EndpointTarget(Model):
         return given
 
     @model_validator(mode="after")
-    def _only_its_family_has_an_option(self) -> Self:
+    def _require_options_of_family(self) -> Self:
         require_options(protocol_of_engine(self.engine), self.statement_mode, self.allow_md5)
         require_cluster(protocol_of_engine(self.engine), self.nodes)
         return self

@@ -20,7 +20,7 @@ from plimsoll.model.request.boundary import (
     Patch,
     Want,
     apply_patch,
-    patched_paths,
+    list_patched_paths,
     require_predictable,
 )
 from plimsoll.model.request.request import Name, Request
@@ -89,8 +89,8 @@ class Experiment(Model):
     )
     want: Want | None = Field(
         None,
-        description="Load that a `boundary` search must find a cell for. null unless `mode` is"
-        " `boundary`.",
+        description="Load that a `boundary` search must find a cell for. null unless `search`"
+        " is `boundary`.",
     )
     pairs: Pairs | None = Field(
         None,
@@ -139,7 +139,7 @@ class Experiment(Model):
             if patch.get("expect"):
                 problem = "rules apply to a single run; an experiment answers what to buy"
                 raise UsageError(Complaint((*path, "expect"), problem))
-        self._refuse_two_hands_on_one_field()
+        self._refuse_overlapping_axes()
         self._require_known_pair()
         self._require_known_search()
         if self.repeat is not None and self.pairs is not None:
@@ -157,15 +157,17 @@ class Experiment(Model):
             axis
             for axis, variants in self.axes.items()
             if any(
-                leaf[0] == "target" for patch in variants.values() for leaf in patched_paths(patch)
+                leaf[0] == "target"
+                for patch in variants.values()
+                for leaf in list_patched_paths(patch)
             )
         )
 
-    def _refuse_two_hands_on_one_field(self) -> None:
+    def _refuse_overlapping_axes(self) -> None:
         owners: dict[tuple[str, ...], str] = {}
         for axis, variants in self.axes.items():
             for field in sorted(
-                {leaf for patch in variants.values() for leaf in patched_paths(patch)}
+                {leaf for patch in variants.values() for leaf in list_patched_paths(patch)}
             ):
                 if field in owners:
                     problem = (

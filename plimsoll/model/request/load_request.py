@@ -21,7 +21,7 @@ CONNECTIONS_OF_A_CLIENT = 950
 WARM_ROUNDS = 3  # rounds of unmeasured load, unless the request allows more
 
 
-def longest_load_s(clients: int) -> float:
+def compute_longest_load_s(clients: int) -> float:
     """Return the longest load of a step, including warm-up, in seconds.
 
     With thousands of clients, the first to be called waits until the last may have started.
@@ -37,7 +37,7 @@ RELAY_EARLY_S = 2
 RELAY_CLIENTS_MOST = (CHILDREN_MOST - 2) // 2
 
 
-def shortest_relay_window_s(clients: int) -> float:
+def compute_shortest_relay_window_s(clients: int) -> float:
     """Return the shortest window of a relay, in seconds.
 
     A lane of clients runs every other window. Between two, its last operations end, and its next
@@ -65,7 +65,7 @@ class WorkloadChoice(Model):
     )
 
     @model_validator(mode="after")
-    def _one_of_both(self) -> Self:
+    def _require_one_of_both(self) -> Self:
         if (self.name is None) == (self.definition is None):
             raise UsageError("give either `name` or `definition`")
         return self

@@ -14,7 +14,7 @@ from plimsoll.errors import UsageError
 from plimsoll.model.base import Model
 from plimsoll.model.engine.asked import EngineOperation
 from plimsoll.model.judging.capacity import Rules
-from plimsoll.model.request.load_request import LOAD_MAX_S, WorkloadChoice, longest_load_s
+from plimsoll.model.request.load_request import LOAD_MAX_S, WorkloadChoice, compute_longest_load_s
 from plimsoll.model.request.search_request import Search
 
 # --- phase input: a file of records that the clients process in order ---
@@ -111,7 +111,7 @@ class PhaseWorkload(Model):
     )
 
     @model_validator(mode="after")
-    def _one_of_both(self) -> Self:
+    def _require_one_of_both(self) -> Self:
         if (self.name is None) == (self.definition is None):
             raise UsageError("give either `name` or `definition`")
         if self.input is not None and self.definition is None:
@@ -161,7 +161,7 @@ class Completion(Model):
     )
 
     @model_validator(mode="after")
-    def _ascending(self) -> Self:
+    def _require_ascending(self) -> Self:
         if list(self.connections) != sorted(set(self.connections)):
             problem = "a list of different numbers in ascending order"
             raise UsageError(Complaint(("connections",), problem))
@@ -171,7 +171,7 @@ class Completion(Model):
     def _clients_have_time_to_start(self) -> Self:
         """Refuse a pass too short for its clients: the first one called waits for the last."""
         clients = -(-self.connections[-1] // self.connections_per_client)
-        most_s = longest_load_s(clients)
+        most_s = compute_longest_load_s(clients)
         if self.longest_s > most_s:
             problem = f"is too long: the first of {clients:,} clients waits for the last"
             allowed = Range(most=most_s)
@@ -210,7 +210,7 @@ class Phase(Model):
     )
 
     @model_validator(mode="after")
-    def _one_end(self) -> Self:
+    def _require_one_end(self) -> Self:
         if (self.to_completion is None) == (self.search is None):
             raise UsageError("give either `to_completion` or `search`")
         if self.limits is not None and self.search is None:

@@ -26,8 +26,8 @@ from plimsoll.model.request.load_request import (
     Load,
     Preparation,
     WorkloadChoice,
-    longest_load_s,
-    shortest_relay_window_s,
+    compute_longest_load_s,
+    compute_shortest_relay_window_s,
 )
 from plimsoll.model.request.phases import Phase, require_different_names
 from plimsoll.model.request.rds_target import AuroraTarget, RdsTarget
@@ -154,7 +154,7 @@ class Request(Model):
     def _clients_have_time_to_start(self) -> Self:
         """Refuse a load too long for a client: the first one called waits for the last."""
         clients = max_clients(self.search) + self.clients_beside
-        most_s = longest_load_s(clients)
+        most_s = compute_longest_load_s(clients)
         if self.load.warmup_s + self.load.duration_s > most_s:
             problem = (
                 f"is too long after load.warmup_s = {self.load.warmup_s:g} s: the first of up to"
@@ -174,7 +174,7 @@ class Request(Model):
         clients = max_clients(self.search) + self.clients_beside
         if count > 1:
             self._require_possible_relay(soak_s / count, clients)
-        most_s = longest_load_s(clients)
+        most_s = compute_longest_load_s(clients)
         if self.load.warmup_s + soak_s / count > most_s:
             problem = (
                 f"is {words.plural(count, 'window')} of {soak_s / count:g} s, each after"
@@ -204,7 +204,7 @@ class Request(Model):
                 f" most, and the search allows {clients:,}: lower those"
             )
             raise UsageError(Complaint(("limits", "soak_s"), problem, self.limits.soak_s))
-        least_s = shortest_relay_window_s(clients)
+        least_s = compute_shortest_relay_window_s(clients)
         if window_s < least_s:
             problem = (
                 f"makes windows of {window_s:g} s; the next fleet of up to {clients:,} clients"
@@ -291,7 +291,7 @@ class Request(Model):
             allowed = Range(most=(self.search.probes_max - 1 - soaked) // 2)
             raise UsageError(Complaint(("toggle", "pairs"), problem, self.toggle.pairs, allowed))
         warm_s, load = self.prepare.warm_s, self.load
-        most_s = longest_load_s(max_clients(self.search) + self.clients_beside)
+        most_s = compute_longest_load_s(max_clients(self.search) + self.clients_beside)
         if warm_s + load.warmup_s + load.duration_s > most_s:
             problem = (
                 f"with load.warmup_s and load.duration_s is more than the {most_s:g} s that a"

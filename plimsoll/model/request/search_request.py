@@ -13,7 +13,7 @@ Clients = Annotated[int, Field(ge=1, le=10_000)]
 Connections = Annotated[int, Field(ge=1, le=20_000)]
 
 
-def _below_error(field: str, value: float, other: str, least: float) -> UsageError:
+def _build_below_error(field: str, value: float, other: str, least: float) -> UsageError:
     """Return the error for a field that is below the value of another field."""
     problem = f"at least {other}"
     return UsageError(Complaint((field,), problem, value, Range(least=least), listed=False))
@@ -44,7 +44,7 @@ class StepsSearch(Model):
     )
 
     @model_validator(mode="after")
-    def _ascending(self) -> Self:
+    def _require_ascending(self) -> Self:
         if list(self.clients) != sorted(set(self.clients)):
             problem = "a list of different numbers in ascending order"
             raise UsageError(Complaint(("clients",), problem))
@@ -91,7 +91,7 @@ class RampSearch(Model):
     def _range(self) -> Self:
         if self.connections_max < self.connections_first:
             least, most = self.connections_first, self.connections_max
-            raise _below_error("connections_max", most, "connections_first", least)
+            raise _build_below_error("connections_max", most, "connections_first", least)
         return self
 
 
@@ -128,9 +128,11 @@ class RateSearch(Model):
     def _range(self) -> Self:
         if self.rate_max_ops_per_second < self.rate_first_ops_per_second:
             least, most = self.rate_first_ops_per_second, self.rate_max_ops_per_second
-            raise _below_error("rate_max_ops_per_second", most, "rate_first_ops_per_second", least)
+            raise _build_below_error(
+                "rate_max_ops_per_second", most, "rate_first_ops_per_second", least
+            )
         if self.clients_max < self.clients:
-            raise _below_error("clients_max", self.clients_max, "clients", self.clients)
+            raise _build_below_error("clients_max", self.clients_max, "clients", self.clients)
         return self
 
 

@@ -64,7 +64,7 @@ class Toggle(Model):
         return next(state for state in self.states if state.name == name)
 
     @model_validator(mode="after")
-    def _two_different_states(self) -> Self:
+    def _require_different_states(self) -> Self:
         first, second = self.states
         if first.name == second.name:
             problem = "is the first state's name too"

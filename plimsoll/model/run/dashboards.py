@@ -26,7 +26,7 @@ class Dashboards(Model):
     cloudwatch: Link | None = None  # the deployment's own page
 
     @classmethod
-    def of_environment(cls, environment: Mapping[str, str]) -> Self:
+    def read_from_environment(cls, environment: Mapping[str, str]) -> Self:
         """Read the addresses for runs on one machine from `PLIMSOLL_GRAFANA`.
 
         Raises:

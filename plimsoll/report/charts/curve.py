@@ -217,7 +217,7 @@ def latency(capacity: Capacity, operation: str) -> Chart | None:
         return None
     operations = rows.list_operations(capacity)
     color = theme.series_colors(len(operations))[operations.index(operation)]
-    names = [words.statistic(one) for one in rows.shown_statistics(capacity)]
+    names = [words.statistic(one) for one in rows.list_shown_statistics(capacity)]
     dashes = dict(zip(names, DASHES, strict=False))
     limits_us = [row["limit_us"] for row in rows.limit_rows(capacity, operation)]
     points = [_latency_point(row, color, capacity.axis) for row in found]

@@ -32,7 +32,7 @@ def by_load(capacity: Capacity) -> dict[float, JudgedStep]:
     return {judged.load: judged for judged in reversed(capacity.steps)}
 
 
-def shown_statistics(capacity: Capacity | None) -> tuple[Statistic, ...]:
+def list_shown_statistics(capacity: Capacity | None) -> tuple[Statistic, ...]:
     """List the statistics to show; the judged one is always among them."""
     if capacity is None or capacity.statistic in SHOWN:
         return SHOWN
@@ -191,7 +191,7 @@ def throughput_rows(capacity: Capacity) -> list[Row]:
 
 def latency_rows(capacity: Capacity) -> list[Row]:
     """Build a row for each load, operation and statistic: medians of its repetitions."""
-    shown = shown_statistics(capacity)
+    shown = list_shown_statistics(capacity)
     rows = []
     for judged in capacity.steps:
         for operation in judged.latency_us:

@@ -23,7 +23,7 @@ def time_ticks(length_s: float) -> list[int]:
     return list(range(0, math.floor(length_s) + 1, span))
 
 
-def whole_ticks(most: float) -> list[int]:
+def choose_whole_ticks(most: float) -> list[int]:
     """Return whole-number ticks from 0 to `most`: 1, 2 or 5 times a power of ten apart."""
     span = 1
     while most / span > TICKS_MOST:
@@ -102,7 +102,7 @@ def linear_scale(
 def count_scale(most: float, title: str) -> Scale:
     """Build an axis of counts: its ticks are whole numbers."""
     high = COUNT_ROOM * (most or 1)
-    return Scale(0, high, title, ticks=_number_ticks(whole_ticks(high)))
+    return Scale(0, high, title, ticks=_number_ticks(choose_whole_ticks(high)))
 
 
 def percent_scale(title: str) -> Scale:

@@ -107,7 +107,7 @@ class Contender:
     usd_per_million: float | None  # None if its price is not known
 
 
-def sustained_figure(result: RunResult) -> float | None:
+def find_sustained_figure(result: RunResult) -> float | None:
     """Return what the target sustains, in ops/s; None if that is only an upper bound."""
     capacity = result.capacity
     if capacity is None or capacity.bound not in {"=", ">="}:

@@ -12,7 +12,7 @@ from plimsoll import words
 from plimsoll.capacity.statistics.factorial import Effects, Square, estimate_effects
 from plimsoll.capacity.statistics.intervals import center
 from plimsoll.model.aws.volumes import limits
-from plimsoll.model.request.boundary import patched_paths
+from plimsoll.model.request.boundary import list_patched_paths
 from plimsoll.model.request.endpoint_target import EndpointTarget
 from plimsoll.model.request.experiment import Experiment, name_cell
 from plimsoll.model.request.rds_target import AuroraTarget
@@ -62,7 +62,9 @@ def _pair_axes(experiment: Experiment) -> Iterator[tuple[str, str]]:
 
 
 def _is_storage(experiment: Experiment, axis: str) -> bool:
-    changed = [leaf for patch in experiment.axes[axis].values() for leaf in patched_paths(patch)]
+    changed = [
+        leaf for patch in experiment.axes[axis].values() for leaf in list_patched_paths(patch)
+    ]
     return all(leaf[:2] == ("target", "volume") for leaf in changed)
 
 

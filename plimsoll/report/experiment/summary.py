@@ -20,7 +20,7 @@ from plimsoll.report.experiment.choice import (
     ONE_TARGET,
     Candidate,
     choose_target,
-    sustained_figure,
+    find_sustained_figure,
 )
 from plimsoll.report.words import explain_no_price, hourly_usd, name_limit
 
@@ -125,7 +125,7 @@ def outcome(run: CellRun) -> CellOutcome:
     """Summarize a cell: its figure, or why it has none."""
     result = run.result
     capacity = result.capacity if result else None
-    figure = sustained_figure(result) if result else None
+    figure = find_sustained_figure(result) if result else None
     hourly = hourly_usd(result) if result else None
     errors: dict[str, int] = {}
     for step in result.steps if result else ():
@@ -194,7 +194,7 @@ def decide_questions(
 
 def has_sustained_figure(run: CellRun) -> bool:
     """Return whether a cell's run found what its target sustains."""
-    return run.result is not None and sustained_figure(run.result) is not None
+    return run.result is not None and find_sustained_figure(run.result) is not None
 
 
 def volumeless_key(run: CellRun) -> str | None:

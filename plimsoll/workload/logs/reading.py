@@ -221,7 +221,7 @@ def _choose_log(
         protocol=protocol,
         server=facts.server,
         database=chosen,
-        digests=digests if whole else tuple(_without_sessions(one) for one in digests),
+        digests=digests if whole else tuple(_remove_sessions(one) for one in digests),
         interval_s=interval_s,
         transactions=tuple(
             one.model_copy(update={"calls": one.calls * times})
@@ -235,7 +235,7 @@ def _choose_log(
     )
 
 
-def _without_sessions(digest: Digest) -> Digest:
+def _remove_sessions(digest: Digest) -> Digest:
     return digest.model_copy(update={"within": None})
 
 

@@ -11,7 +11,7 @@ from plimsoll.experiments import conclude_experiment as module
 from plimsoll.experiments.boundary import choose_cell
 from plimsoll.experiments.conclude_experiment import conclude_experiment
 from plimsoll.experiments.lifecycle import stop_experiment, submit_experiment
-from plimsoll.experiments.records import RESULT, cell_run_id, open_experiment_files
+from plimsoll.experiments.records import RESULT, make_cell_run_id, open_experiment_files
 from plimsoll.experiments.workflow_states import plan_experiment, submit_cell
 from plimsoll.model.deployment.deployment import Team
 from plimsoll.model.run.experiment_record import ExperimentResult
@@ -41,7 +41,7 @@ CELLS = EXPERIMENT.cells
 
 def ran(place: EverySetting, experiment_id: str, cell: int) -> None:
     """Leave what a run leaves that has ended well."""
-    run_id = cell_run_id(experiment_id, CELLS[cell])
+    run_id = make_cell_run_id(experiment_id, CELLS[cell])
     result = synthetic_cell(CELLS[cell], run_id).model_copy(update={"team": "dba"})
     place.records.change(run_id, state=RunState.SUCCEEDED, started_at=now(), ended_at=now())
     place.files(run_id).put("result.json", result.model_dump_json())
@@ -50,7 +50,7 @@ def ran(place: EverySetting, experiment_id: str, cell: int) -> None:
 def failed(place: EverySetting, experiment_id: str, cell: int) -> None:
     """Leave what one leaves whose target was never there."""
     failure = Failure(phase="provision", error="E", cause="no such class in this zone")
-    run_id = cell_run_id(experiment_id, CELLS[cell])
+    run_id = make_cell_run_id(experiment_id, CELLS[cell])
     place.records.change(run_id, state=RunState.FAILED, failure=failure, ended_at=now())
 
 

@@ -23,7 +23,7 @@ from plimsoll.experiments.conclude_experiment import conclude_experiment
 from plimsoll.experiments.lifecycle import get_experiment, stop_experiment, submit_experiment
 from plimsoll.experiments.records import (
     RESULT,
-    cell_run_id,
+    make_cell_run_id,
     open_experiment_files,
     open_experiments,
 )
@@ -186,8 +186,8 @@ def test_a_cell_is_recorded_before_it_is_started(place: EverySetting, started: s
     plan_experiment(place, started)
     answer = submit_cell(place, started, 3)
     cell = experiment().cells[3]
-    assert answer == {"run_id": cell_run_id(started, cell)}
-    record = place.records.get(cell_run_id(started, cell))
+    assert answer == {"run_id": make_cell_run_id(started, cell)}
+    record = place.records.get(make_cell_run_id(started, cell))
     assert (record.state, record.name, record.team) == (RunState.PENDING, "s3", "dba")
     assert record.forget_at_epoch_s is not None
     assert [c.state for c in get_experiment(place, "dba", started).cells] == [
@@ -205,7 +205,7 @@ def test_nothing_is_planned_or_submitted_once_it_is_being_stopped(
     with pytest.raises(RunStoppedError, match="nothing new is made for it"):
         submit_cell(place, started, 0)
     with pytest.raises(RunNotFoundError):
-        place.records.get(cell_run_id(started, experiment().cells[0]))
+        place.records.get(make_cell_run_id(started, experiment().cells[0]))
 
 
 def test_a_cell_recorded_while_the_stop_goes_through_is_closed(
@@ -222,7 +222,7 @@ def test_a_cell_recorded_while_the_stop_goes_through_is_closed(
     monkeypatch.setattr(clients.s3(), "put_object", stop_first)
     with pytest.raises(RunStoppedError):
         submit_cell(place, started, 0)
-    run = place.records.get(cell_run_id(started, experiment().cells[0]))
+    run = place.records.get(make_cell_run_id(started, experiment().cells[0]))
     assert run.state is RunState.STOPPED
 
 

@@ -5,7 +5,7 @@ import json
 import boto3
 import pytest
 
-from plimsoll.trial.on_aws import find_tagged, find_target_remains, resource_deletion_command
+from plimsoll.trial.on_aws import build_resource_deletion_command, find_tagged, find_target_remains
 
 TEMPLATE = json.dumps({"Resources": {"Topic": {"Type": "AWS::SNS::Topic"}}})
 HERE = "eu-west-1:123456789012"
@@ -79,4 +79,4 @@ def test_a_tag_has_to_have_the_value() -> None:
     ],
 )
 def test_each_kind_of_thing_has_its_command(resource: str, command: str) -> None:
-    assert resource_deletion_command(f"arn:aws:{resource}").startswith(command)
+    assert build_resource_deletion_command(f"arn:aws:{resource}").startswith(command)

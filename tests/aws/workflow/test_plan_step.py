@@ -269,7 +269,7 @@ class BusyFamily(Family):
     def read_counters(self, _: object) -> ServerCounters:
         return ServerCounters(epoch_ms=0, values={}, family="mysql")
 
-    def unfinished_work(self, _: object) -> UnfinishedWork:
+    def find_unfinished_work(self, _: object) -> UnfinishedWork:
         return UnfinishedWork(what="53 % of the redo log wait", left=53)
 
     def write_debt(self, _: object) -> None:

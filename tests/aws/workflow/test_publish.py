@@ -11,7 +11,7 @@ from plimsoll.aws.run_files import CONCLUSION, SECONDS, client_path, plan_path, 
 from plimsoll.model.judging.steps import TargetSample
 from plimsoll.model.run.results import Seconds
 from plimsoll.workflow.conclude import conclude
-from plimsoll.workflow.metric_points import run_points
+from plimsoll.workflow.metric_points import list_run_points
 from plimsoll.workflow.publish import publish_target
 from plimsoll.workflow.result import Conclusion
 from tests.aws.workflow.conftest import RUN, recorded
@@ -74,7 +74,7 @@ def test_liveanalytics_gets_the_whole_run_from_its_files(live: EverySetting) -> 
 
 def test_the_points_of_a_run_are_what_its_files_hold(deployment: EverySetting) -> None:
     measured(deployment)
-    points = list(run_points(deployment.files(RUN), RUN, [SAMPLE]))
+    points = list(list_run_points(deployment.files(RUN), RUN, [SAMPLE]))
     seconds = [one for one in points if one.measurement == "plimsoll_second"]
     assert {one.tags["client"] for one in seconds} == {"0", "1"}
     assert sum(int(one.fields["succeeded"]) for one in seconds) == 100

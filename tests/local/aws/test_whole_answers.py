@@ -13,7 +13,7 @@ from botocore.config import Config
 from botocore.exceptions import ConnectionClosedError
 
 from plimsoll.local.account import Keys
-from plimsoll.local.aws.whole_answers import require_whole_answers
+from plimsoll.local.aws.process import require_whole_answers
 
 OK = b"HTTP/1.1 200 OK\r\n"
 TYPE = b"Content-Type: application/x-amz-json-1.0\r\n"

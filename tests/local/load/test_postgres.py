@@ -13,7 +13,7 @@ import pytest
 import plimsoll_engine
 from plimsoll.local.databases.certificates import Authority
 from plimsoll.local.databases.postgres_server import PostgresServer
-from plimsoll.local.resources.rds_postgres_settings import tls_settings
+from plimsoll.local.resources.rds_settings import list_tls_settings
 from plimsoll.model.engine.answered import LoadReport
 from plimsoll_engine import EngineError
 
@@ -378,7 +378,7 @@ def test_tls_is_verified_and_demanded(tmp_path: Path) -> None:
     authority = Authority.new()
     files = authority.sign(tmp_path / "tls", "127.0.0.1")
     with PostgresServer.start(
-        directory=tmp_path / "server", settings=tls_settings(files), demands_tls=True
+        directory=tmp_path / "server", settings=list_tls_settings(files), demands_tls=True
     ) as server:
         assert_tls(server, authority)
 

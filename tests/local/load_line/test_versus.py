@@ -3,8 +3,8 @@
 import json
 from collections.abc import Callable
 
+from plimsoll.load_line.versus import VersusResult
 from plimsoll.local.databases.postgres_server import PostgresServer
-from plimsoll.model.versus import VersusResult
 from tests.support.command import Output
 
 LOAD = ["--connections", "1", "--warmup", "0", "--duration", "1", "--seed", "3"]

@@ -10,7 +10,7 @@ from plimsoll.metrics.points import make_target_points
 from plimsoll.model.judging.steps import TargetSample
 from plimsoll.model.run.fleet import ClientResult, StepPlan
 from plimsoll.model.run.results import StepResult
-from plimsoll.workflow.metric_points import client_points, judged_step_points
+from plimsoll.workflow.metric_points import list_client_points, list_step_points
 from tests.local.metrics.test_influxdb_server import read_back, sink
 from tests.support.merged import merge_step
 from tests.unit.fleet.test_merge import START_MS, after, planned, result
@@ -88,8 +88,8 @@ def test_what_is_read_back_is_what_the_files_hold(victoria_metrics: str, tmp_pat
         ClientResult.model_validate_json(path.read_bytes())
         for path in (tmp_path / "clients").iterdir()
     ]
-    points = [point for one in clients for point in client_points(one, plan)]
-    points += judged_step_points(step, RUN)
+    points = [point for one in clients for point in list_client_points(one, plan)]
+    points += list_step_points(step, RUN)
     points += make_target_points(SAMPLES, run_id=RUN)
 
     outcome = publish_points(points, sink(victoria_metrics))

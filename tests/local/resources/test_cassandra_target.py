@@ -12,13 +12,13 @@ import pytest
 from plimsoll.aws import clients
 from plimsoll.local.twin import LocalTwin
 from plimsoll.model.judging.steps import TargetFigures
-from plimsoll.model.metric_periods import whole_periods
+from plimsoll.model.metric_periods import list_whole_periods
 from plimsoll.model.request.cassandra_target import CQL_PORT, VERSION, CassandraTarget
 from plimsoll.model.run.run_record import TargetAddress
 from plimsoll.targets.cloudwatch_metrics import read_samples, summarize_samples
-from plimsoll.targets.ec2_instance import find_data_volume_id
 from plimsoll.targets.template import fill_cassandra_parameters
 from plimsoll.volumes.places import state_path
+from plimsoll.workflow.target import find_data_volume_id
 from tests.local.resources.test_stacks import Stacks, outputs, parameters
 from tests.local.workflow.conftest import wait_until
 from tests.support.patient_cassandra import patient_session
@@ -105,7 +105,9 @@ def test_cloudwatch_has_its_figures_under_the_names_of_ec2_and_ebs(stack: dict[s
         now = dt.datetime.now(dt.UTC)
         samples = read_samples(address, "cassandra", start=start, end=now, period_s=1)
         start_ms, end_ms = (round(moment.timestamp() * 1000) for moment in (start, now))
-        return summarize_samples(samples, whole_periods(start_ms, end_ms, period_s=1), period_s=1)
+        return summarize_samples(
+            samples, list_whole_periods(start_ms, end_ms, period_s=1), period_s=1
+        )
 
     def all_there() -> bool:
         seen = read()

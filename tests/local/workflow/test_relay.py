@@ -10,12 +10,12 @@ from itertools import pairwise
 import pytest
 
 from plimsoll.aws.run_files import claim_path, plan_path
-from plimsoll.model.request.load_request import shortest_relay_window_s
+from plimsoll.model.request.load_request import compute_shortest_relay_window_s
 from plimsoll.model.run.fleet import StepPlan
 from plimsoll.model.run.run_record import RunState
 from tests.local.workflow.conftest import ANSWERED, Bench, ended, tiny, wait_until, why
 
-WINDOW_S = math.ceil(shortest_relay_window_s(2)) + 1
+WINDOW_S = math.ceil(compute_shortest_relay_window_s(2)) + 1
 SOAK = {
     **ANSWERED,
     "search__clients": [2],

@@ -17,7 +17,7 @@ from plimsoll.fleet.plan import (
 from plimsoll.model.deployment.functions import FUNCTIONS
 from plimsoll.model.engine.asked import EngineTarget, EngineWorkload
 from plimsoll.model.judging.steps import FinishedStep
-from plimsoll.model.request.load_request import ENDING_S, longest_load_s
+from plimsoll.model.request.load_request import ENDING_S, compute_longest_load_s
 from plimsoll.model.request.request import Request
 from plimsoll.model.request.search_request import NextStep
 from plimsoll.model.run.fleet import FailedClient, StepPlan
@@ -145,7 +145,7 @@ def test_ten_thousand_clients_are_given_what_lambda_takes_to_start_them() -> Non
     )
     assert start == 20_000 + 10_000 / 1_000 * 10_000
     most_s = FUNCTIONS["load-client"].timeout_s
-    assert start / 1000 + longest_load_s(10_000) + ENDING_S == most_s
+    assert start / 1000 + compute_longest_load_s(10_000) + ENDING_S == most_s
 
 
 def test_more_time_to_start_is_never_taken_from_the_load() -> None:

@@ -53,7 +53,7 @@ def reads(succeeded: int, number: int = 3) -> tuple[SecondReport, ...]:
 
 
 def test_a_rate_is_of_all_clients_together_in_the_same_second() -> None:
-    searching = finder(StopRule.of_rate(1000))
+    searching = finder(StopRule.limit_rate(1000))
     searching._second(PLAN, 0, reads(600))
     searching._second(PLAN, 1, reads(400))
     searching._second(PLAN, 0, reads(900, number=4))
@@ -80,7 +80,7 @@ def test_an_answer_stands_where_no_time_is_left_to_question_it(
     assert searching.steps == []
 
 
-@pytest.mark.parametrize(("rules", "fill_s"), [((), 9), ((StopRule.of_rate(1000),), 0)])
+@pytest.mark.parametrize(("rules", "fill_s"), [((), 9), ((StopRule.limit_rate(1000),), 0)])
 def test_where_a_rule_stops_a_load_no_heavier_one_fills_the_log(
     monkeypatch: pytest.MonkeyPatch, rules: tuple[StopRule, ...], fill_s: float
 ) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from plimsoll.databases.poolers import Pooler
+from plimsoll.databases.connecting import Pooler
 from plimsoll.errors import PlimsollError
 from plimsoll.load_line import pooler as module
 from plimsoll.load_line.pooler import adapt_to_pooler

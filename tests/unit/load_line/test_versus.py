@@ -6,8 +6,7 @@ from random import Random
 import pytest
 
 from plimsoll.cli.versus import describe
-from plimsoll.load_line.versus import FIRST, Rules, compare_in_turns, decide
-from plimsoll.model.versus import VersusResult
+from plimsoll.load_line.versus import FIRST, Rules, VersusResult, compare_in_turns, decide
 
 RULES = Rules(matters_share=0.03, pairs_max=100)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.local.bytecode import bytecode_variables
+from plimsoll.local.aws.process import list_bytecode_variables
 
 
 def test_it_is_kept_apart_where_nothing_may_be_written_beside_sources(
@@ -15,7 +15,7 @@ def test_it_is_kept_apart_where_nothing_may_be_written_beside_sources(
     monkeypatch.setenv("PLIMSOLL_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
-    for name, value in bytecode_variables().items():
+    for name, value in list_bytecode_variables().items():
         monkeypatch.setenv(name, value)
     (tmp_path / "tide.py").write_text("HIGH = 1")
     subprocess.run([sys.executable, "-S", "-c", "import tide"], cwd=tmp_path, check=True)
@@ -27,4 +27,4 @@ def test_where_it_may_be_written_beside_them_nothing_is_changed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
-    assert bytecode_variables() == {}
+    assert list_bytecode_variables() == {}

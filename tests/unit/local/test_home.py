@@ -25,7 +25,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def free(monkeypatch: pytest.MonkeyPatch, gib: float) -> None:
-    monkeypatch.setattr(home, "available_memory_bytes", lambda: int(gib * GIB))
+    monkeypatch.setattr(home, "read_available_memory_bytes", lambda: int(gib * GIB))
     monkeypatch.setattr(home, "free_disk_bytes", lambda _: 99 * GIB)
 
 

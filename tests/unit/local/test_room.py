@@ -10,11 +10,11 @@ import pytest
 from plimsoll.errors import PlimsollError
 from plimsoll.local import room
 from plimsoll.local.room import (
-    available_memory_bytes,
     disk_bytes,
     free_disk_bytes,
     load_adds_rows,
     memory_bytes,
+    read_available_memory_bytes,
     require_room,
 )
 from plimsoll.requests.checked_request import CheckedRequest, validate_request
@@ -60,7 +60,7 @@ def test_an_endpoint_has_its_rows_elsewhere() -> None:
 
 def has(monkeypatch: pytest.MonkeyPatch, *, disk: float, memory: float) -> None:
     monkeypatch.setattr(room, "free_disk_bytes", lambda _: int(disk * GIB))
-    monkeypatch.setattr(room, "available_memory_bytes", lambda: int(memory * GIB))
+    monkeypatch.setattr(room, "read_available_memory_bytes", lambda: int(memory * GIB))
 
 
 # 1,026 bytes each, half over again, and 0.195 GiB: 1.63 GiB
@@ -104,4 +104,8 @@ def test_what_is_free_on_a_disk_is_what_an_ordinary_user_may_take(
 
 
 def test_what_is_free_of_memory_is_no_more_than_there_is() -> None:
-    assert 0 < available_memory_bytes() <= os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    assert (
+        0
+        < read_available_memory_bytes()
+        <= os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    )

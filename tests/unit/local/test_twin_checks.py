@@ -134,7 +134,9 @@ def broken(
 ) -> LocalTwin:
     """A twin whose stand-in fails: it has ended, or limits of its process are low."""
     made = LocalTwin(folder)
-    monkeypatch.setattr(made, "_aws", SimpleNamespace(why_ended=lambda: ended, close=lambda: None))
+    monkeypatch.setattr(
+        made, "_aws", SimpleNamespace(explain_end=lambda: ended, close=lambda: None)
+    )
     monkeypatch.setattr(made, "start", lambda: made)
     monkeypatch.setattr(twin, "name_low_limits", lambda: low)
     return made

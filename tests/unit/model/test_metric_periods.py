@@ -4,7 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plimsoll.model.metric_periods import longest_wait_s, mean_wait_s, wait_ms, whole_periods
+from plimsoll.model.metric_periods import (
+    compute_longest_wait_s,
+    compute_mean_wait_s,
+    list_whole_periods,
+    wait_ms,
+)
 
 MINUTE = 60_000
 
@@ -39,7 +44,7 @@ def test_a_load_waits_until_its_window_holds_whole_minutes(
     end = start + round(1000 * (warmup_s + duration_s))
     if duration_s >= 60:
         start += round(1000 * warmup_s)
-    assert [ms // 1000 for ms in whole_periods(start, end, period_s=60)] == held_s
+    assert [ms // 1000 for ms in list_whole_periods(start, end, period_s=60)] == held_s
 
 
 @given(
@@ -53,18 +58,20 @@ def test_it_then_holds_as_many_as_fit_and_waits_no_longer_than_said(
 ) -> None:
     lengths = {"warmup_s": warmup_s, "duration_s": duration_s}
     wait = wait_ms(start_ms, **lengths, period_s=period_s)
-    assert 0 <= wait <= 1000 * longest_wait_s(**lengths, period_s=period_s)
+    assert 0 <= wait <= 1000 * compute_longest_wait_s(**lengths, period_s=period_s)
     begin = start_ms + wait + (1000 * warmup_s if duration_s >= period_s else 0)
     end = start_ms + wait + 1000 * (warmup_s + duration_s)
-    assert len(whole_periods(begin, end, period_s=period_s)) >= (end - begin) // (1000 * period_s)
+    assert len(list_whole_periods(begin, end, period_s=period_s)) >= (end - begin) // (
+        1000 * period_s
+    )
 
 
 @pytest.mark.parametrize(
     ("duration_s", "longest_s", "mean_s"), [(60, 60, 30), (90, 30, 7.5), (120, 60, 30), (20, 0, 0)]
 )
 def test_what_is_to_be_expected(duration_s: float, longest_s: float, mean_s: float) -> None:
-    assert longest_wait_s(30, duration_s, 60) == longest_s
-    assert mean_wait_s(30, duration_s, 60) == mean_s
+    assert compute_longest_wait_s(30, duration_s, 60) == longest_s
+    assert compute_mean_wait_s(30, duration_s, 60) == mean_s
 
 
 @pytest.mark.parametrize(
@@ -78,4 +85,4 @@ def test_what_is_to_be_expected(duration_s: float, longest_s: float, mean_s: flo
     ],
 )
 def test_a_hundredth_of_a_period_may_lack(start_ms: int, end_ms: int, begins: list[int]) -> None:
-    assert list(whole_periods(start_ms, end_ms, period_s=60)) == begins
+    assert list(list_whole_periods(start_ms, end_ms, period_s=60)) == begins

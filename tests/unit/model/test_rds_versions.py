@@ -9,8 +9,8 @@ from plimsoll.errors import UsageError
 from plimsoll.model.databases import ManagedEngine
 from plimsoll.model.rds_versions import (
     AS_OF,
-    extended_support_note,
-    extended_support_price,
+    describe_extended_support,
+    find_extended_support_price,
     is_major,
     major_of,
     rds_majors,
@@ -122,20 +122,20 @@ def test_a_version_past_its_standard_support_is_refused_unless_it_may_cost() -> 
 def test_extended_support_costs_twice_as_much_from_its_third_year(
     engine: ManagedEngine, version: str, on: date, price: str | None
 ) -> None:
-    assert extended_support_price(engine, version, on=on) == price
+    assert find_extended_support_price(engine, version, on=on) == price
 
 
 def test_extended_support_is_named_where_it_costs() -> None:
-    assert extended_support_note("mysql", "8.0.46", on=date(2026, 7, 31), asked=True) is None
-    note = extended_support_note("mysql", "8.0.46", on=AS_OF, asked=True)
+    assert describe_extended_support("mysql", "8.0.46", on=date(2026, 7, 31), asked=True) is None
+    note = describe_extended_support("mysql", "8.0.46", on=AS_OF, asked=True)
     assert note is not None
     assert "MySQL 8.0 has been in RDS Extended Support since 2026-08-01" in note
     assert note.endswith("until 2029-07-31: an item of its own.")
-    not_asked = extended_support_note("mysql", "8.0.46", on=AS_OF, asked=False)
+    not_asked = describe_extended_support("mysql", "8.0.46", on=AS_OF, asked=False)
     assert not_asked is not None
     assert not_asked.endswith("on AWS, target.extended_support asks for it.")
-    assert extended_support_note("mysql", "8.4", on=AS_OF, asked=True) is None
-    assert extended_support_note("mariadb", "10.6", on=AS_OF, asked=False) is None
+    assert describe_extended_support("mysql", "8.4", on=AS_OF, asked=True) is None
+    assert describe_extended_support("mariadb", "10.6", on=AS_OF, asked=False) is None
 
 
 def test_a_major_version_of_postgresql_is_one_number() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plimsoll.errors import UsageError
-from plimsoll.model.request.boundary import apply_patch, patched_paths
+from plimsoll.model.request.boundary import apply_patch, list_patched_paths
 from plimsoll.model.request.experiment import Experiment, shuffle_cells, split_batches
 from plimsoll.model.request.rds_target import RdsTarget
 from plimsoll.model.request.request import Request
@@ -151,9 +151,9 @@ def test_what_a_patch_sets_is_set_and_what_it_does_not_name_stays(
     base: dict[str, Any], change: dict[str, Any]
 ) -> None:
     result = apply_patch(base, change)
-    assert all(_at(result, leaf) == _at(change, leaf) for leaf in patched_paths(change))
-    touched = patched_paths(change)
-    for leaf in patched_paths(base):
+    assert all(_at(result, leaf) == _at(change, leaf) for leaf in list_patched_paths(change))
+    touched = list_patched_paths(change)
+    for leaf in list_patched_paths(base):
         if not any(leaf[: len(t)] == t or t[: len(leaf)] == leaf for t in touched):
             assert _at(result, leaf) == _at(base, leaf)
     assert apply_patch(result, change) == result

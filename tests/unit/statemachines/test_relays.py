@@ -17,7 +17,7 @@ from jsonata import Jsonata
 
 from plimsoll.fleet.relay import count_called, plan_relay, results_after_ms
 from plimsoll.local.aws.corrections.jsonata import evaluate
-from plimsoll.model.request.load_request import RELAY_CLIENTS_MOST, shortest_relay_window_s
+from plimsoll.model.request.load_request import RELAY_CLIENTS_MOST, compute_shortest_relay_window_s
 from plimsoll.model.request.request import Request
 from plimsoll.model.run.fleet import StepPlan
 from plimsoll.model.timings import AWS_TIMINGS
@@ -222,7 +222,7 @@ def test_a_window_that_failed_ends_the_relay_with_the_window_after_it(fails_at: 
 
 
 def test_windows_may_be_so_short_that_the_next_fleet_is_called_before_the_last_is_judged() -> None:
-    plans = plan(20, window_s=shortest_relay_window_s(2))
+    plans = plan(20, window_s=compute_shortest_relay_window_s(2))
     relay = Relay(plans, fails_at=3).run()
     assert relay.until is not None
     assert relay.until > 4, "results take longer than a window"

@@ -18,7 +18,7 @@ from plimsoll.targets.template import (
     fill_cassandra_parameters,
     fill_rds_parameters,
     merge_engine_parameters,
-    parameter_group_family,
+    name_parameter_group_family,
     read_template,
     restore_from_snapshot,
     write_engine_parameters,
@@ -38,7 +38,7 @@ def target(**volume: object) -> RdsTarget:
      ("postgres", "18.4", "postgres18"), ("postgres", "16.14", "postgres16")],
 )  # fmt: skip
 def test_parameter_group_family(engine: RdsEngine, version: str, family: str) -> None:
-    assert parameter_group_family(engine, version) == family
+    assert name_parameter_group_family(engine, version) == family
 
 
 def test_every_parameter_is_one_of_the_template() -> None:

@@ -164,7 +164,7 @@ class Server:
     def read_counters(self, _: object) -> ServerCounters:
         return ServerCounters(epoch_ms=0, values={}, family="mysql")
 
-    def unfinished_work(self, _: object) -> None:
+    def find_unfinished_work(self, _: object) -> None:
         return None
 
     def read_parameters(self, _: object, names: list[str]) -> dict[str, str]:

@@ -8,7 +8,7 @@ from plimsoll.model.judging.steps import Step
 from plimsoll.model.request.phases import passes
 from plimsoll.model.run.fleet import StepPlan
 from plimsoll.model.run.results import OperationTotals, StepResult
-from plimsoll.workflow.phases import find_next_pass, planned_pass, summarize_phases
+from plimsoll.workflow.phases import find_next_pass, plan_phase_pass, summarize_phases
 from tests.unit.fleet.test_merge import NONE
 from tests.unit.fleet.test_phase_plan import CHECKED, REQUEST
 from tests.unit.workflow.limit_samples import result
@@ -23,7 +23,7 @@ def done(
     index: int, rate: float, figures: object = None, *, errors: int = 0, void: str | None = None
 ) -> StepResult:
     """A pass of the request that took a second for `rate` records."""
-    plan: StepPlan = planned_pass(PASSES[index], CHECKED, None)
+    plan: StepPlan = plan_phase_pass(PASSES[index], CHECKED, None)
     ops = plan.operations or 0
     step = Step(
         index=index, source=f"steps/{index}", connections=plan.connections,

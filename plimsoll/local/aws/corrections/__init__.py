@@ -9,20 +9,19 @@ from plimsoll.local.aws.corrections import (
     definitions,
     distributed_map,
     effort,
-    engine_versions,
     executions,
     function_errors,
     integrations,
     jsonata,
     metric_data,
-    offered_zones,
+    rds_offers,
     states,
     string_literals,
 )
 
 
 def apply() -> None:
-    """Apply every correction. All but the last four concern the Step Functions interpreter."""
+    """Apply every correction. All but the last three concern the Step Functions interpreter."""
     for correction in (
         clients,
         definitions,
@@ -33,8 +32,7 @@ def apply() -> None:
         distributed_map,
         executions,
         string_literals,
-        engine_versions,
-        offered_zones,
+        rds_offers,
         metric_data,
         effort,
     ):

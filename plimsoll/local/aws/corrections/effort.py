@@ -1,8 +1,8 @@
-"""Spares moto needless work at each call: from a fifth to two thirds of its processor time.
+"""Saves moto needless work at each call: from a fifth to two thirds of its CPU time.
 
-It lists its folders to tell which service a call is for; Flask's debugging makes a class for each
-call; each value of a DynamoDB item is looked up as every possible type, under each name that a type
-could have; and a template that is JSON is read as YAML.
+Moto lists its folders to find the service that a call is for. Flask's debugging makes a class for
+each call. Each value of a DynamoDB item is looked up as every possible type, under each name that a
+type could have. A template that is JSON is read as YAML.
 """
 
 import json

@@ -4,8 +4,8 @@ https://docs.aws.amazon.com/step-functions/latest/dg/concepts-error-handling.htm
 without an `errorType` is `Lambda.Unknown`; `States.ALL` catches neither `States.Runtime` nor
 `States.DataLimitExceeded` (they end the execution); a Choice that nothing matches is
 `States.NoChoiceMatched`. An error of EventBridge's own, such as a bus that is not there, is
-`EventBridge.<its name>`, and can be caught. What fails an item of a Map or a branch of a Parallel
-keeps its name outside, where moto knows no name that begins with `States.`.
+`EventBridge.<its name>`, and can be caught. An error keeps its name when it leaves an item of a Map
+or a branch of a Parallel; there moto knows no name that begins with `States.`.
 """
 
 import json
@@ -31,8 +31,8 @@ from moto.stepfunctions.parser.asl.component.state.exec.state_task.service.state
 from plimsoll.local.replacing import replace_members
 
 _TERMINAL = {"States.Runtime", "States.DataLimitExceeded"}
-_original_events_error = StateTaskServiceEvents._from_error  # noqa: SLF001 - likewise
-_original_matches = ErrorEqualsDecl._eval_body  # noqa: SLF001 - the correction wraps it
+_original_events_error = StateTaskServiceEvents._from_error  # noqa: SLF001 - the correction wraps it
+_original_matches = ErrorEqualsDecl._eval_body  # noqa: SLF001 - likewise
 
 
 class _OuterError(ErrorName):
@@ -54,7 +54,7 @@ class _FunctionError(lambda_eval_utils.LambdaFunctionErrorException):
         super().__init__(function_error, payload)
 
 
-def _matches(self: ErrorEqualsDecl, env: Any) -> None:
+def _match_error(self: ErrorEqualsDecl, env: Any) -> None:
     error = env.stack[-1]
     name = getattr(error, "error_name", None)
     if name in _TERMINAL and name not in {wanted.error_name for wanted in self.error_names}:
@@ -64,7 +64,7 @@ def _matches(self: ErrorEqualsDecl, env: Any) -> None:
     _original_matches(self, env)
 
 
-def _events_error(self: Any, env: Any, ex: Exception) -> FailureEvent:
+def _make_failure_event(self: Any, env: Any, ex: Exception) -> FailureEvent:
     if not isinstance(ex, ClientError):
         return _original_events_error(self, env, ex)
     name = f"EventBridge.{ex.response['Error']['Code'] or 'Unknown'}"
@@ -79,8 +79,8 @@ def _events_error(self: Any, env: Any, ex: Exception) -> FailureEvent:
 
 def apply() -> None:
     """Name errors as AWS does."""
-    replace_members(StateTaskServiceEvents, _from_error=_events_error)
+    replace_members(StateTaskServiceEvents, _from_error=_make_failure_event)
     replace_members(lambda_eval_utils, LambdaFunctionErrorException=_FunctionError)
-    replace_members(ErrorEqualsDecl, _eval_body=_matches)
+    replace_members(ErrorEqualsDecl, _eval_body=_match_error)
     for around in (iteration_worker, branches_decl):
         replace_members(around, CustomErrorName=_OuterError)

@@ -100,7 +100,7 @@ def _partition(array: list[Any], size: int) -> list[list[Any]]:
     return [array[start : start + size] for start in range(0, len(array), size)]
 
 
-def _range(first: int, last: int, step: int) -> list[int]:
+def _compute_range(first: int, last: int, step: int) -> list[int]:
     return list(range(first, last + (1 if step > 0 else -1), step))
 
 
@@ -114,7 +114,7 @@ def _random(seed: float | None = None) -> float:
 
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "partition": _partition,
-    "range": _range,
+    "range": _compute_range,
     "hash": _hash,
     "random": _random,
     "uuid": lambda: str(uuid.uuid4()),

@@ -1,8 +1,7 @@
 r"""Text in a definition is JSON's: `"\""` is one character.
 
-moto leaves the escapes of a text in `Assign` as they are written, and reads those of other texts as
-Python's, which has no `\/` and no pairs of surrogates. AWS has compared such a text with `'"'` and
-found it equal.
+moto does not decode the escapes of a text in `Assign`. It decodes those of other texts as Python
+does, which has no `\/` and no pairs of surrogates. On AWS, `"\""` was seen to be equal to `'"'`.
 """
 
 import json

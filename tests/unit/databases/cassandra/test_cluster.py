@@ -10,10 +10,10 @@ def test_counts_are_added_up_and_of_what_is_so_at_a_moment_the_highest_counts() 
     all_of_them = combine_counters([counters(), counters(requests_waiting=9), counters()])
     assert all_of_them.values[EXECUTED] == 3000
     assert all_of_them.values["requests_waiting"] == 9
-    left = cassandra.unfinished_work(all_of_them)
+    left = cassandra.find_unfinished_work(all_of_them)
     assert left is not None
     assert left.what == "9 requests are still running"
-    assert cassandra.unfinished_work(combine_counters([counters()] * 3)) is None
+    assert cassandra.find_unfinished_work(combine_counters([counters()] * 3)) is None
 
 
 def test_a_new_start_of_any_node_is_seen() -> None:

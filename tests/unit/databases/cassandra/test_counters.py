@@ -56,7 +56,7 @@ def test_a_restarted_node_counts_from_nothing_and_no_statements_are_compared() -
     ],
 )
 def test_what_a_node_has_to_work_off(changes: dict[str, int], left: str | None) -> None:
-    unfinished = cassandra.unfinished_work(counters(**changes))
+    unfinished = cassandra.find_unfinished_work(counters(**changes))
     assert unfinished is None if left is None else left in str(unfinished)
 
 

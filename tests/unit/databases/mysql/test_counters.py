@@ -153,7 +153,7 @@ def test_how_full_a_redo_log_is(values: dict[str, int], share: float | None) -> 
     ],
 )
 def test_what_a_server_has_to_work_off(values: dict[str, int], left: str | None) -> None:
-    work = mysql.unfinished_work(counters(**values))
+    work = mysql.find_unfinished_work(counters(**values))
     assert (work and work.what) == left
 
 

@@ -153,7 +153,7 @@ def test_checkpoints_and_autovacuum_are_told() -> None:
     ],
 )
 def test_what_is_left_to_work_off(values: dict[str, int], what: str, left: int | None) -> None:
-    work = postgres.unfinished_work(counters(**values))
+    work = postgres.find_unfinished_work(counters(**values))
     assert work is not None
     assert (work.what, work.left) == (what, left)
 
@@ -168,7 +168,7 @@ def test_what_is_left_to_work_off(values: dict[str, int], what: str, left: int |
     ],
 )
 def test_nothing_is_left_of_what_every_server_has(values: dict[str, int]) -> None:
-    assert postgres.unfinished_work(counters(**values)) is None
+    assert postgres.find_unfinished_work(counters(**values)) is None
 
 
 def test_what_the_next_checkpoint_owes() -> None:

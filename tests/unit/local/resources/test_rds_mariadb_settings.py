@@ -1,8 +1,11 @@
 import pytest
 
 from plimsoll.errors import UsageError
-from plimsoll.local.resources.rds_engines import check_engine, evaluate_parameter
-from plimsoll.local.resources.rds_mariadb_settings import server_settings
+from plimsoll.local.resources.rds_settings import (
+    check_engine,
+    evaluate_parameter,
+    plan_mariadb_settings,
+)
 from plimsoll.model.aws.volumes import Volume, limits
 
 GIB = 2**30
@@ -10,18 +13,18 @@ LIMITS = limits(Volume(type="io1", size_gib=100, iops=2000), service="rds-mysql"
 
 
 def test_the_pool_gets_three_quarters_of_the_memory_as_on_rds() -> None:
-    settings = server_settings({}, memory_bytes=GIB // 16, limits=LIMITS)
+    settings = plan_mariadb_settings({}, memory_bytes=GIB // 16, limits=LIMITS)
     assert settings["innodb_buffer_pool_size"] == "48M"
 
 
 def test_page_cleaning_is_matched_to_the_volume() -> None:
-    settings = server_settings({}, memory_bytes=GIB, limits=LIMITS)
+    settings = plan_mariadb_settings({}, memory_bytes=GIB, limits=LIMITS)
     assert settings["innodb_io_capacity"] == 1000
     assert settings["innodb_io_capacity_max"] == 2000
 
 
 def test_the_parameter_group_wins() -> None:
-    settings = server_settings(
+    settings = plan_mariadb_settings(
         {"innodb_buffer_pool_size": "33554432", "max_connections": "12"},
         memory_bytes=GIB,
         limits=LIMITS,

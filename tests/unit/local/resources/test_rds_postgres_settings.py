@@ -1,6 +1,6 @@
 import pytest
 
-from plimsoll.local.resources.rds_postgres_settings import plan_server
+from plimsoll.local.resources.rds_settings import plan_postgres
 
 GIB = 2**30
 CLASS = 8 * GIB  # a db.m5.large
@@ -8,7 +8,7 @@ MEMORY = CLASS // 128
 
 
 def of(**parameters: str) -> dict[str, str | int]:
-    return plan_server(parameters, memory_bytes=MEMORY, class_memory_bytes=CLASS).settings
+    return plan_postgres(parameters, memory_bytes=MEMORY, class_memory_bytes=CLASS).settings
 
 
 def test_the_shared_buffers_get_a_quarter_of_the_memory_as_on_rds() -> None:
@@ -33,12 +33,12 @@ def test_the_page_cache_gets_what_is_left_of_three_quarters(
     shared_buffers: str | None, page_cache_mib: int
 ) -> None:
     given = {} if shared_buffers is None else {"shared_buffers": shared_buffers}
-    planned = plan_server(given, memory_bytes=MEMORY, class_memory_bytes=CLASS)
+    planned = plan_postgres(given, memory_bytes=MEMORY, class_memory_bytes=CLASS)
     assert planned.page_cache_mib == page_cache_mib
 
 
 def test_a_small_class_has_buffers_enough_for_its_connections() -> None:
-    planned = plan_server({}, memory_bytes=GIB // 128, class_memory_bytes=GIB)
+    planned = plan_postgres({}, memory_bytes=GIB // 128, class_memory_bytes=GIB)
     assert planned.settings["shared_buffers"] == 1024
     assert planned.page_cache_mib == 1
 
@@ -46,5 +46,5 @@ def test_a_small_class_has_buffers_enough_for_its_connections() -> None:
 @pytest.mark.parametrize(("value", "demanded"), [(None, True), ("1", True), ("0", False)])
 def test_tls_is_demanded_unless_the_group_says_otherwise(value: str | None, demanded: bool) -> None:
     given = {} if value is None else {"rds.force_ssl": value}
-    planned = plan_server(given, memory_bytes=MEMORY, class_memory_bytes=CLASS)
+    planned = plan_postgres(given, memory_bytes=MEMORY, class_memory_bytes=CLASS)
     assert planned.demands_tls is demanded

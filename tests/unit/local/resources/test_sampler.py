@@ -15,7 +15,7 @@ from plimsoll.local.resources.sampler import (
 )
 from plimsoll.model.aws.volumes_seen import Escape, VolumeSample, rates
 from plimsoll.model.judging.steps import TargetSample
-from plimsoll.model.metric_periods import whole_periods
+from plimsoll.model.metric_periods import list_whole_periods
 from plimsoll.targets.cloudwatch_metrics import summarize_samples
 
 
@@ -84,7 +84,9 @@ def test_a_steps_figures_are_those_of_its_window() -> None:
             samples.append(TargetSample(epoch_ms=1000 * second, read_iops=rate))
             published = second
         before = after
-    found = summarize_samples(samples, whole_periods(1010_300, 1015_600, period_s=1), period_s=1)
+    found = summarize_samples(
+        samples, list_whole_periods(1010_300, 1015_600, period_s=1), period_s=1
+    )
     assert found is not None
     assert found.points == 4
     assert found.read_iops == pytest.approx(500)

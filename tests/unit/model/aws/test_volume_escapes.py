@@ -5,7 +5,7 @@ import pytest
 from plimsoll.model.aws.volumes_seen import (
     Escape,
     VolumeSample,
-    escaped_share,
+    compute_escaped_share,
     judge_escapes,
     rates,
 )
@@ -41,7 +41,7 @@ def later(*escapes: Escape, operations: int, unwatched: bool = False) -> VolumeS
 def test_the_greater_share_counts_of_operations_and_bytes(
     escaped: tuple[int, int], held: tuple[int, int], share: float | None
 ) -> None:
-    assert escaped_share(escaped, held) == share
+    assert compute_escaped_share(escaped, held) == share
 
 
 def test_what_went_past_before_is_not_counted_again() -> None:

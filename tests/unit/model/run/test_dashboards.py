@@ -65,13 +65,13 @@ def test_what_a_run_is_called_is_encoded(run_id: str) -> None:
 )
 def test_a_wrong_address_is_refused_and_not_repeated(url: str) -> None:
     with pytest.raises(UsageError, match="PLIMSOLL_GRAFANA: must be") as refused:
-        Dashboards.of_environment({"PLIMSOLL_GRAFANA": url})
+        Dashboards.read_from_environment({"PLIMSOLL_GRAFANA": url})
     assert "secret" not in str(refused.value)
 
 
 @pytest.mark.parametrize("environment", [{}, {"PLIMSOLL_GRAFANA": ""}])
 def test_no_address_is_the_default(environment: dict[str, str]) -> None:
-    assert Dashboards.of_environment(environment) == Dashboards()
+    assert Dashboards.read_from_environment(environment) == Dashboards()
 
 
 @pytest.mark.parametrize(

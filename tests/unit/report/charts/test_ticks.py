@@ -38,7 +38,7 @@ def test_no_time_axis_is_crowded(length_s: float) -> None:
     ],
 )
 def test_clients_are_whole(most: float, expected: list[int]) -> None:
-    assert scale.whole_ticks(most) == expected
+    assert scale.choose_whole_ticks(most) == expected
 
 
 @pytest.mark.parametrize(

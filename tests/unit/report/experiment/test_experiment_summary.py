@@ -10,7 +10,7 @@ from plimsoll import words
 from plimsoll.aws.run_records import now
 from plimsoll.capacity.judge import judge
 from plimsoll.experiments.conclude_experiment import build_result
-from plimsoll.experiments.records import cell_run_id
+from plimsoll.experiments.records import make_cell_run_id
 from plimsoll.model.judging.capacity import Capacity, Rules
 from plimsoll.model.judging.steps import Step
 from plimsoll.model.request.experiment import Experiment
@@ -80,7 +80,7 @@ def result_of(
     asked = asked or experiment()
     measured = []
     for cell in expand_cells(asked):
-        run_id = cell_run_id("e", cell)
+        run_id = make_cell_run_id("e", cell)
         if cell.name not in found:
             measured.append(CellRun(cell, run_id, None, None))
             continue

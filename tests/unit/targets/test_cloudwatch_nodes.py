@@ -1,7 +1,7 @@
 """The figures of a cluster are those of its nodes together, at the moments that all have."""
 
 from plimsoll.model.judging.steps import TargetSample
-from plimsoll.targets.node_samples import combine_nodes
+from plimsoll.targets.cloudwatch_metrics import combine_nodes
 
 
 def test_what_nodes_do_is_added_up_and_the_least_balance_counts() -> None:

@@ -2,8 +2,8 @@
 
 import pytest
 
+from plimsoll.databases.compared_types import list_compared_with_numbers
 from plimsoll.workload import parse_workload
-from plimsoll.workload.compared import list_compared_with_numbers
 
 DOCUMENT = """\
 about: a test
