@@ -66,7 +66,13 @@ _PROCESSORS = {"x86_64": "amd64", "aarch64": "arm64v8"}  # key: the kernel's nam
 _INSTALLED = Path("/usr/lib/postgresql")  # Debian's and Ubuntu's packages
 _NEEDLESS = ("/pkgconfig", "/pgxs")  # only needed to compile against it
 
-HOW_TO_GET = "apt-get install maven, and the first run fetches it; or: apt-get install postgresql"
+
+def say_how_to_get(major: int = MAJOR) -> str:
+    """Return the commands that bring a major version; distributions have one each."""
+    return (
+        "apt-get install maven, and the first run fetches it; or, where packages have it:"
+        f" apt-get install postgresql-{major}"
+    )
 
 
 def find_postgres(major: int = MAJOR) -> Path:
@@ -90,7 +96,11 @@ def find_postgres(major: int = MAJOR) -> Path:
     for program in (*fetched, _INSTALLED / f"{major}/bin/postgres"):
         if program.is_file():
             return program
-    raise MissingToolError(f"no PostgreSQL {major} server on this machine; get one: {HOW_TO_GET}")
+    others = sorted(_INSTALLED.glob("*/bin/postgres"))
+    but = f", but {', '.join(str(program) for program in others)}" if others else ""
+    raise MissingToolError(
+        f"no PostgreSQL {major} server on this machine{but}; get one: {say_how_to_get(major)}"
+    )
 
 
 def find_or_fetch(major: int = MAJOR) -> Path:
@@ -163,7 +173,10 @@ def _download(major: int, folder: Path) -> Path:
         )
     name = f"io.zonky.test.postgres:embedded-postgres-binaries-linux-{processor}"
     return fetch_jar(
-        f"{name}:{pinned.version}", pinned.sha256[processor], folder=folder, how_to_get=HOW_TO_GET
+        f"{name}:{pinned.version}",
+        pinned.sha256[processor],
+        folder=folder,
+        how_to_get=say_how_to_get(major),
     )
 
 

@@ -59,7 +59,11 @@ def list_server_programs(protocol: Protocol) -> tuple[ServerProgram, ...]:
             )
         case "postgres":
             return (
-                ServerProgram("PostgreSQL server", _describe_postgres, postgres_program.HOW_TO_GET),
+                ServerProgram(
+                    f"PostgreSQL {postgres_program.MAJOR}",
+                    _describe_postgres,
+                    postgres_program.say_how_to_get(),
+                ),
             )
         case _:
             assert_never(protocol)

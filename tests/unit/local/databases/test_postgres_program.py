@@ -43,6 +43,14 @@ def test_nothing_there_says_how_to_get_it() -> None:
         postgres_program.fetch_postgres()
 
 
+def test_another_version_that_is_there_is_named(empty_machine: Path) -> None:
+    other = program(empty_machine / "installed/15/bin/postgres", "15.18")
+    with pytest.raises(
+        MissingToolError, match=rf"no PostgreSQL 18 .*, but {other}; .*install p.*-18"
+    ):
+        postgres_program.find_postgres(18)
+
+
 def test_the_chosen_one_goes_before_the_fetched_and_that_before_the_machines_own(
     empty_machine: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
