@@ -7,10 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from plimsoll import words
-from plimsoll.capacity.readers import Reading, read_text, read_values
+from plimsoll.capacity.readers import Reading, read_text, read_values, refuse_several
 from plimsoll.capacity.readers.reading import parse_json, split_json
 from plimsoll.capacity.readers.tables import check_units, read_csv, read_table
-from plimsoll.capacity.readers.unread import refuse_unread
+from plimsoll.capacity.readers.unread import list_unread, refuse_unread
 from plimsoll.errors import UsageError
 from plimsoll.files import read_limited
 from plimsoll.model.judging.steps import Statistic, Step
@@ -62,7 +62,9 @@ def read_steps(
             by_littles_law=units_by_littles_law,
         )
         found += read
-    readings = _add_given_loads([r for r in found if isinstance(r, Reading)], connections, rates)
+    readings = [one for one in found if isinstance(one, Reading)]
+    _refuse_programs(readings)
+    readings = _add_given_loads(readings, connections, rates)
     completed = iter(readings)
     steps = [one if isinstance(one, Step) else next(completed).step for one in found]
     return steps, _group_notes(readings)
@@ -105,28 +107,56 @@ def _decode(raw: bytes, path: Path) -> str:
 def _read_file(path: Path, unnamed: Statistic) -> Sequence[Step | Reading]:
     """Return the steps of a table, or the readings of a program's outputs."""
     text, name = read_visible_text(path), path.name
-    readings = read_text(text, name)
-    if readings:
-        return readings
+    refuse_several(text, name)
+    if readings := read_text(text, name):
+        beside = list_unread(text, readings[0].program)
+        notes = (f"{words.join_names(beside)} in the same file is left out",) if beside else ()
+        return [replace(one, notes=(*one.notes, *notes)) for one in readings]
     try:
-        if not text.lstrip().startswith(("{", "[")):
-            return read_csv(text, name, unnamed)
-        values = split_json(text)
-        if len(values) == 1:
-            value = parse_json(text, name)
-            reading = read_values(value, name)
-            return [reading] if reading else read_table(value, name, unnamed)
-        each = [
-            (f"{name} output {number}", parse_json(one, f"{name} output {number}"))
-            for number, one in enumerate(values, 1)
-        ]
-        known = [read_values(value, source) for source, value in each]
-        if all(known):
-            return [reading for reading in known if reading]
-        return read_table([value for _, value in each], name, unnamed)
+        if text.lstrip().startswith(("{", "[")):
+            return _read_json(text, name, unnamed)
+        steps = read_csv(text, name, unnamed)
     except UsageError:
         refuse_unread(text, name)
         raise
+    if beside := list_unread(text, ""):
+        raise UsageError(
+            f"{name}: a table of steps and {words.join_names(beside)}: give the table a file of its"
+            " own"
+        )
+    return steps
+
+
+def _read_json(text: str, name: str, unnamed: Statistic) -> Sequence[Step | Reading]:
+    """Return the steps of a table in JSON, or the readings of outputs one after the other."""
+    values = split_json(text)
+    if len(values) == 1:
+        value = parse_json(text, name)
+        reading = read_values(value, name)
+        return [reading] if reading else read_table(value, name, unnamed)
+    each = [
+        (f"{name} output {number}", parse_json(one, f"{name} output {number}"))
+        for number, one in enumerate(values, 1)
+    ]
+    known = [read_values(value, source) for source, value in each]
+    if all(known):
+        return [reading for reading in known if reading]
+    return read_table([value for _, value in each], name, unnamed)
+
+
+def _refuse_programs(readings: Iterable[Reading]) -> None:
+    """Refuse outputs of several programs, whose operations and clients differ.
+
+    Raises:
+        UsageError: There are several.
+    """
+    sources = {reading.program: reading.step.source for reading in readings}
+    if len(sources) > 1:
+        told = [f"{source} is {program}'s" for program, source in sources.items()]
+        raise UsageError(
+            f"{words.join_names(told)}: outputs of several programs are no one load line: judge"
+            " each alone"
+        )
 
 
 def _add_given_loads(

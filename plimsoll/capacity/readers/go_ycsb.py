@@ -43,6 +43,11 @@ def is_go_ycsb(text: str) -> bool:
     return properties or ("Run finished, takes " in text and "Takes(s)" in text)
 
 
+def is_run(text: str) -> bool:
+    """Return whether an output is not of the phase that fills the table (`go-ycsb load`)."""
+    return '"dotransactions"="false"' not in text
+
+
 def read_go_ycsb(text: str, name: str) -> Reading:
     """Read the final figures. Earlier interval figures are cumulative and are skipped.
 

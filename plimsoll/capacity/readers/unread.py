@@ -9,7 +9,6 @@ _TABLE = (
     "Plimsoll does not read it; a table with these columns does:"
     " clients,throughput_ops_per_second,latency_us.<operation>.p99, one row a step"
 )
-_SYSBENCH = "run it with sysbench 1.0 or 1.1 and give that report"
 
 # Name of the program, a pattern that its output contains, and what to do. The first match counts:
 # a program whose output resembles another's stands before it.
@@ -33,7 +32,15 @@ _UNREAD: tuple[tuple[str, str, str], ...] = (
             r"^sysbench 0\.[45]|^[ \t]*approx\.[ \t]+\d+ percentile:"
             r"|^\[ *\d+s\] threads: \d+, tps: "
         ),
-        _SYSBENCH,
+        "run it with sysbench 1.0 or 1.1 and give that report",
+    ),
+    (
+        "sysbench's report_json",
+        r'^[ \t]*"reconnects": ',
+        (
+            "it does not say which percentile its latency is, and has no mean: give the report that"
+            " sysbench prints by default (--histogram: all percentiles)"
+        ),
     ),
     (
         "HammerDB's output",
@@ -205,3 +212,16 @@ def refuse_unread(text: str, name: str) -> None:
             last = _ENDS.search(text)
             why = f": {last[0].strip()[:_SHOWN]}" if last else ": the output is cut off"
             raise UsageError(f"{name}: {program} printed no report{why}")
+
+
+def list_unread(text: str, read: str) -> list[str]:
+    """Return each other program's output in a text of which one program's was read.
+
+    Args:
+        text: the text.
+        read: the program whose outputs were read, or `a table of steps`.
+    """
+    text = strip_prefixes(text)
+    whole = [f"{program}" for program, mark, _ in _MARKS if mark.search(text)]
+    cut = {f"{one}'s output" for one, mark in _NO_REPORT if one != read and mark.search(text)}
+    return [*whole, *sorted(cut)]

@@ -1,5 +1,6 @@
 """Outputs as people have them: separators, log prefixes, partial runs, programs not read."""
 
+from itertools import permutations
 from pathlib import Path
 
 import pytest
@@ -364,6 +365,114 @@ def test_go_ycsb_figures_of_two_runs_without_properties_are_not_mixed() -> None:
         reading_of(text + text, "a.txt")
 
 
+# --- several outputs in one file ---
+
+
+TABLE = HEADER + "\n1,700,830\n2,1300,1190\n"
+READ = {
+    "pgbench": text_of("pgbench-15.txt"),
+    "sysbench": text_of("sysbench-1.0.txt"),
+    "YCSB": text_of("ycsb-0.17.txt"),
+    "k6": text_of("k6-summary-export.json"),
+    "latte": text_of("latte-0.29.json"),
+    "a table of steps": TABLE,
+}
+
+
+@pytest.mark.parametrize(("first", "second"), [*permutations(READ, 2)])
+def test_outputs_of_several_programs_are_refused_by_name(
+    first: str, second: str, tmp_path: Path
+) -> None:
+    refusal = refusal_of(written(tmp_path, READ[first] + READ[second]))
+    assert first in refusal
+    assert second in refusal
+    assert "they are no one load line: give each a file of its own" in refusal
+
+
+def test_files_of_several_programs_are_no_one_load_line(tmp_path: Path) -> None:
+    files = [tmp_path / "p.txt", tmp_path / "s.txt"]
+    for file, program in zip(files, ("pgbench", "sysbench"), strict=True):
+        file.write_text(READ[program])
+    with pytest.raises(
+        UsageError, match=r"p\.txt is pgbench's and s\.txt is sysbench's: outputs of"
+    ):
+        read_steps(files, unnamed="mean", connections=[], rates=[], units_by_littles_law=True)
+
+
+BESIDE = {
+    "fio's output": "a: (g=0): rw=randread\nfio-3.33\n  read: IOPS=1000, BW=3.9MiB/s\n",
+    "k6's text": (CASES / "k6-terminal.txt").read_text(),
+    "sysbench's report_json": text_of("sysbench-1.1-report_json.txt"),
+    "pgbench's output": "pgbench (15.18)\nstarting vacuum...end.\nprogress: 1.0 s, 90.0 tps\n",
+}
+
+
+@pytest.mark.parametrize("beside", BESIDE)
+@pytest.mark.parametrize("name", ["sysbench-1.0.txt", "ycsb-0.17.txt"])
+@pytest.mark.parametrize("is_first", [True, False])
+def test_what_is_left_out_of_a_file_is_named(
+    name: str, beside: str, is_first: bool, tmp_path: Path
+) -> None:
+    parts = [BESIDE[beside], text_of(name)] if is_first else [text_of(name), BESIDE[beside]]
+    steps, told = read_steps(
+        [written(tmp_path, "\n".join(parts))],
+        unnamed="mean",
+        connections=[],
+        rates=[],
+        units_by_littles_law=True,
+    )
+    assert [step.throughput_ops_per_second for step in steps] == [
+        read(name).step.throughput_ops_per_second
+    ]
+    assert told == [f"a.txt: {beside} in the same file is left out"]
+
+
+@pytest.mark.parametrize("beside", BESIDE)
+def test_a_table_beside_what_is_not_read_is_refused(beside: str, tmp_path: Path) -> None:
+    refusal = refusal_of(written(tmp_path, BESIDE[beside] + TABLE))
+    assert beside in refusal or "is sysbench's report_json" in refusal
+
+
+def test_a_run_that_failed_before_another_is_not_left_out(tmp_path: Path) -> None:
+    failed = (CASES / "sysbench-fatal.txt").read_text()
+    refusal = refusal_of(written(tmp_path, failed + text_of("sysbench-1.0.txt")))
+    assert "a.txt output 1: not a whole run: FATAL: mysql_stmt_execute()" in refusal
+
+
+def test_a_report_of_sysbench_0_5_beside_another_is_not_left_out(tmp_path: Path) -> None:
+    older = (CASES / "sysbench-0.5.txt").read_text()
+    refusal = refusal_of(written(tmp_path, text_of("sysbench-1.0.txt") + older))
+    assert "a.txt output 2: no 'Latency (ms):': sysbench 0.5's report, or cut off" in refusal
+
+
+@pytest.mark.parametrize(
+    ("name", "run", "load"),
+    [
+        ("ycsb-0.17.txt", "-threads 8 -t", "-threads 8 -load"),
+        ("go-ycsb-plain.txt", '"dotransactions"="true"', '"dotransactions"="false"'),
+    ],
+)
+def test_the_phase_that_fills_the_table_is_left_out(name: str, run: str, load: str) -> None:
+    filling = text_of(name).replace(run, load)
+    (found,) = read_text(filling + text_of(name), name)
+    assert found.step == read(name).step
+    assert "the phase `load`, which fills the table, is left out" in found.notes[-1]
+    (alone,) = read_text(filling, name)
+    assert alone.step == found.step, "alone it is a load of inserts"
+
+
+def test_tables_of_the_same_columns_are_one_in_any_order() -> None:
+    other = "latency_us.read.p99,clients,throughput_ops_per_second\n1190,2,1300\n"
+    text = f"{HEADER}\n1,700,830\n\n{other}"
+    steps = read_csv(text, "a.csv", "mean")
+    assert [(step.clients, step.throughput_ops_per_second) for step in steps] == [
+        (1, 700),
+        (2, 1300),
+    ]
+    with pytest.raises(UsageError, match="row 4: a second table with other columns: give it a fi"):
+        read_csv(text.replace("\nlatency_us.read", "\nlatency_us.update"), "a.csv", "mean")
+
+
 # --- aborted and partial runs ---
 
 
@@ -546,6 +655,11 @@ def test_no_output_that_is_read_is_taken_for_another(name: str, tmp_path: Path) 
             steps_of(path)
         except UsageError as error:
             assert "Give --" in str(error) or "give --" in str(error)  # noqa: PT017 - its load
+
+
+def test_sysbench_s_json_is_named(tmp_path: Path) -> None:
+    refusal = refusal_of(written(tmp_path, text_of("sysbench-1.1-report_json.txt")))
+    assert "that is sysbench's report_json: it does not say which percentile" in refusal
 
 
 @pytest.mark.parametrize(
