@@ -1,13 +1,14 @@
 """The files that `plimsoll capacity` judges: tables, outputs of other programs, runs."""
 
 import codecs
-import re
+import contextlib
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from plimsoll import words
-from plimsoll.capacity.readers import Reading, read_text, read_values, refuse_several
+from plimsoll.capacity.readers import Reading, read_text, read_values, refuse_several, refuse_torn
+from plimsoll.capacity.readers.lines import clean_text, list_undressed
 from plimsoll.capacity.readers.reading import parse_json, split_json
 from plimsoll.capacity.readers.tables import check_units, read_csv, read_table
 from plimsoll.capacity.readers.unread import list_unread, refuse_unread
@@ -16,7 +17,6 @@ from plimsoll.files import read_limited
 from plimsoll.model.judging.steps import Statistic, Step
 
 MAX_BYTES = 256 * 1024 * 1024  # largest file
-_COLORS = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")  # ECMA-48, control sequences
 # How files begin that hold a text in another form, what they are, and what to do
 _PACKED = (
     (b"\x1f\x8b", "a file of gzip", "unpack it with gunzip"),
@@ -71,7 +71,7 @@ def read_steps(
 
 
 def read_visible_text(path: Path) -> str:
-    """Read a file's text, without colors and control characters for a terminal.
+    """Read a file's text, without what terminals and logs have put around it.
 
     Raises:
         UsageError: The file cannot be read, or is too large.
@@ -82,9 +82,7 @@ def read_visible_text(path: Path) -> str:
     for begin, what, cure in _PACKED:
         if raw.startswith(begin):
             raise UsageError(f"{path}: that is {what}: {cure}")
-    text = _decode(raw, path)
-    text = _COLORS.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
-    return words.escape_controls(text)
+    return words.escape_controls(clean_text(_decode(raw, path)))
 
 
 def _decode(raw: bytes, path: Path) -> str:
@@ -113,18 +111,24 @@ def _read_file(path: Path, unnamed: Statistic) -> Sequence[Step | Reading]:
         notes = (f"{words.join_names(beside)} in the same file is left out",) if beside else ()
         return [replace(one, notes=(*one.notes, *notes)) for one in readings]
     try:
-        if text.lstrip().startswith(("{", "[")):
-            return _read_json(text, name, unnamed)
-        steps = read_csv(text, name, unnamed)
+        return _read_table_or_json(text, name, unnamed)
     except UsageError:
+        for other in list_undressed(text):
+            with contextlib.suppress(UsageError):
+                return _read_table_or_json(other, name, unnamed)
         refuse_unread(text, name)
+        if not _is_json(text):
+            refuse_torn(text, name)
         raise
-    if beside := list_unread(text, ""):
-        raise UsageError(
-            f"{name}: a table of steps and {words.join_names(beside)}: give the table a file of its"
-            " own"
-        )
-    return steps
+
+
+def _read_table_or_json(text: str, name: str, unnamed: Statistic) -> Sequence[Step | Reading]:
+    read = _read_json if _is_json(text) else read_csv
+    return read(text, name, unnamed)
+
+
+def _is_json(text: str) -> bool:
+    return text.lstrip().startswith(("{", "["))
 
 
 def _read_json(text: str, name: str, unnamed: Statistic) -> Sequence[Step | Reading]:

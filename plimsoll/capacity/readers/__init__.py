@@ -20,6 +20,7 @@ from plimsoll.capacity.readers.lines import (
 )
 from plimsoll.capacity.readers.plimsoll_load import is_plimsoll_load, read_plimsoll_load
 from plimsoll.capacity.readers.reading import Reading
+from plimsoll.capacity.readers.unread import list_unread
 from plimsoll.errors import UsageError
 
 __all__ = ["PROGRAMS", "Reading", "read_text", "read_values"]
@@ -92,20 +93,21 @@ OF_JSON: tuple[tuple[str, Callable[[object], bool], Callable[[object, str], Read
     ("latte", is_latte, read_latte),
     ("plimsoll load", is_plimsoll_load, read_plimsoll_load),
 )
-# What else can be read, as a text of a program shows it that stands in the same file
+_TABLE = "a table of steps"
+# What else can be read, as a text shows it that holds more than that
 _BESIDE: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
-    (name, re.compile(mark, re.MULTILINE))
+    (name, re.compile(mark))
     for name, mark in (
         ("k6", r'"iterations": ?\{|"k6_version"'),
         ("latte", r'"cycle_throughput"'),
         ("plimsoll load", r'"report": ?\{'),
-        (  # `plimsoll load --json` has such names, too
-            "a table of steps",
+        # `plimsoll load --json` has such names, too
+        (
+            _TABLE,
             r'\A(?![\s\S]*"report": ?\{)[\s\S]*\b(?:throughput_ops_per_second|window_s)\b',
         ),
     )
 )
-
 _FILLING = "the output beside it that is of the phase `load`, which fills the table, is left out"
 
 
@@ -117,11 +119,24 @@ def refuse_several(text: str, name: str) -> None:
     """
     found = [program.name for program in OF_TEXT if program.knows(text)]
     found += [beside for beside, mark in _BESIDE if mark.search(text)]
+    if found == [_TABLE]:
+        found += list_unread(text, "")
     if len(found) > 1:
         raise UsageError(
             f"{name}: outputs of {words.join_names(found)}: they are no one load line: give each a"
             " file of its own, and judge each alone"
         )
+
+
+def refuse_torn(text: str, name: str) -> None:
+    """Refuse a program's JSON between whose lines other text stands.
+
+    Raises:
+        UsageError: The text holds some.
+    """
+    for program, mark in _BESIDE:
+        if program != _TABLE and mark.search(text):
+            raise UsageError(f"{name}: {program}'s JSON between other lines: give the JSON alone")
 
 
 def read_text(text: str, name: str) -> tuple[Reading, ...]:

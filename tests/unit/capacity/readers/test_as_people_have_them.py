@@ -1,5 +1,10 @@
 """Outputs as people have them: separators, log prefixes, partial runs, programs not read."""
 
+import html
+import json
+import quopri
+import textwrap
+from collections.abc import Callable
 from itertools import permutations
 from pathlib import Path
 
@@ -10,11 +15,12 @@ from plimsoll.capacity.readers.tables import read_csv
 from plimsoll.errors import UsageError
 from plimsoll.model.judging.steps import Step
 from plimsoll.requests.step_files import read_steps
-from tests.unit.capacity.readers.outputs import NAMES, REFUSED, read, reading_of, text_of
+from tests.unit.capacity.readers.outputs import FOLDER, NAMES, REFUSED, read, reading_of, text_of
 
 CASES = Path(__file__).parent / "cases"
 TEXTS = [name for name in NAMES if name.endswith(".txt") and name not in REFUSED]
 HEADER = "clients,throughput_ops_per_second,latency_us.read.p99"
+TABLE = f"{HEADER}\n1,700,830\n2,1300,1190\n"
 
 
 def steps_of(path: Path, *, connections: list[int] | None = None) -> list[Step]:
@@ -281,32 +287,140 @@ def test_a_throughput_that_its_own_operations_deny_is_refused() -> None:
 # --- what copying and logging add ---
 
 
-@pytest.mark.parametrize(
-    "prefix",
-    [
-        "2026-11-27T10:00:00.123456789Z ",
-        "2026-11-27T10:00:00.123Z stdout F ",
-        "[2026-11-27 10:00:00] ",
-        "2026-11-27 10:00:00,123 INFO ",
-        "Nov 27 10:00:00 db-1 bench[123]: ",
-        "Nov 27 10:00:00 db-1 bench: ",
-        "Nov 27 10:00:00 ",
-        "Fri 2026-11-27 10:00:00 UTC db-1 bench.service[123]: ",
-        "bench\tRun it\t2026-11-27T10:00:00.1234567Z ",
-        "2026-11-27T10:00:00.123456Z 01O ",
-        "2026-11-27 10:00:00,123 - bench - INFO - ",
-        "27.11.2026 10:00:00 ",
-        "bench.log:12:",
-        "#12 0.345 ",
-        "+",
-        "bench-1  | ",
-        "bench-1  | 2026-11-27T10:00:00Z ",
-        "[10:00:00] ",
-        "> ",
-        "    ",
-        "\t",
-    ],
-)
+PREFIXES = [
+    "2026-11-27T10:00:00.123456789Z ",
+    "2026-11-27T10:00:00.123Z stdout F ",
+    "[2026-11-27 10:00:00] ",
+    "2026-11-27 10:00:00,123 INFO ",
+    "Nov 27 10:00:00 db-1 bench[123]: ",
+    "Nov 27 10:00:00 db-1 bench: ",
+    "Nov 27 10:00:00 ",
+    "Fri 2026-11-27 10:00:00 UTC db-1 bench.service[123]: ",
+    "bench\tRun it\t2026-11-27T10:00:00.1234567Z ",
+    "2026-11-27T10:00:00.123456Z 01O ",
+    "2026-11-27 10:00:00,123 - bench - INFO - ",
+    "27.11.2026 10:00:00 ",
+    "bench.log:12:",
+    "#12 0.345 ",
+    "+",
+    "bench-1  | ",
+    "bench-1  | 2026-11-27T10:00:00Z ",
+    "[10:00:00] ",
+    "> ",
+    "    ",
+    "\t",
+]
+WHOLE = {
+    **{name: text_of(name) for name in NAMES if name.endswith(".json")},
+    "a.csv": TABLE,
+    "a.md": "| clients | throughput_ops_per_second |\n|---|---|\n| 1 | 700 |\n",
+    "a.json": '[\n  {"clients": 1, "throughput_ops_per_second": 700.5}\n]\n',
+}
+
+
+def figures_of(path: Path) -> list[Step]:
+    """The steps of a file, without their source, at a rate if it asks for one."""
+    try:
+        steps = steps_of(path)
+    except UsageError as error:
+        assert "--rate" in str(error)  # noqa: PT017 - its load
+        given = {"connections": [], "rates": [100_000.0]}
+        steps = read_steps([path], unnamed="mean", units_by_littles_law=True, **given)[0]
+    return [step.model_copy(update={"source": None}) for step in steps]
+
+
+@pytest.mark.parametrize("prefix", [*PREFIXES, "[pod/bench-x7/bench] ", "bench-x7 \u203a bench "])
+@pytest.mark.parametrize("name", WHOLE)
+def test_prefixes_of_a_log_change_no_table_and_no_json(
+    name: str, prefix: str, tmp_path: Path
+) -> None:
+    alone = figures_of(written(tmp_path, WHOLE[name]))
+    lines = WHOLE[name].rstrip("\n").split("\n")
+    assert figures_of(written(tmp_path, "".join(f"{prefix}{line}\n" for line in lines))) == alone
+
+
+def as_log(key: str) -> Callable[[str], str]:
+    """Each line as a log has it that is JSON."""
+    return lambda text: "".join(
+        json.dumps({"time": "10:00", key: f"\x1b[32m{line}\x1b[0m"}) + "\r\n"
+        for line in text.rstrip("\n").split("\n")
+    )
+
+
+def numbered(form: str) -> Callable[[str], str]:
+    """Each line with its number."""
+    return lambda text: "".join(
+        form.format(number, line) for number, line in enumerate(text.split("\n"), 1)
+    )
+
+
+WRAPPERS: dict[str, Callable[[str], str]] = {
+    "docker's files": as_log("log"),
+    "journalctl -o json": as_log("MESSAGE"),
+    "cat -n": numbered("{:6d}\t{}\n"),
+    "grep -n": numbered("{}:{}\n"),
+    "quoted-printable": lambda text: quopri.encodestring(text.encode()).decode(),
+    "a page": lambda text: f"<pre>\n{html.escape(text)}</pre>\n",
+    "a block": lambda text: f"```text\n{text}```\n",
+    "trailing blanks": lambda text: text.replace("\n", "   \n"),
+    "blanks without a width": lambda text: text.replace("\n", "\u200b\n"),
+    "blanks that do not break": lambda text: text.replace(" ", "\u00a0"),
+    "a title of a terminal": lambda text: f"\x1b]0;root@db: ~\x07{text}",
+    "links of a terminal": lambda text: f"\x1b]8;;http://x\x1b\\{text}\x1b]8;;\x1b\\",
+    "colors": lambda text: text.replace("\n", "\x1b[0m\n\x1b[32m"),
+    "backspaces": lambda text: text.replace("\n", "\b\n"),
+    "carriage returns": lambda text: text.replace("\n", "\r\r\n"),
+}
+
+
+@pytest.mark.parametrize("wrapper", WRAPPERS)
+@pytest.mark.parametrize("name", [*TEXTS, *WHOLE])
+def test_what_copying_puts_around_a_text_changes_nothing(
+    name: str, wrapper: str, tmp_path: Path
+) -> None:
+    text = WHOLE[name] if name in WHOLE else text_of(name)
+    alone = figures_of(written(tmp_path, text))
+    assert figures_of(written(tmp_path, WRAPPERS[wrapper](text))) == alone
+
+
+@pytest.mark.parametrize("name", [name for name in WHOLE if name.endswith(".json")])
+def test_json_between_other_lines_is_read(name: str, tmp_path: Path) -> None:
+    text = f"root@db:~# cat {name}\n{WHOLE[name]}\nroot@db:~# exit\n"
+    assert figures_of(written(tmp_path, text)) == figures_of(written(tmp_path, WHOLE[name]))
+
+
+def test_json_that_is_cut_off_behind_another_is_not_left_out(tmp_path: Path) -> None:
+    whole = text_of("k6-summary-export.json")
+    assert "no JSON" in refusal_of(written(tmp_path, whole + whole[: len(whole) // 2]))
+
+
+def test_json_with_other_text_between_its_lines_is_named(tmp_path: Path) -> None:
+    lines = text_of("k6-summary-export.json").split("\n")
+    text = "\n".join(f"k6-1  | {line}\ndb-1  | checkpoint" for line in lines)
+    refusal = refusal_of(written(tmp_path, text))
+    assert refusal == "a.txt: k6's JSON between other lines: give the JSON alone"
+
+
+def test_a_table_whose_rows_have_different_prefixes_is_refused(tmp_path: Path) -> None:
+    rows = ["run | clients | throughput_ops_per_second", "a | 1 | 700", "b | 2 | 1300"]
+    assert "unknown column 'run'" in refusal_of(written(tmp_path, "\n".join(rows)))
+
+
+@pytest.mark.parametrize("text", ["===== 8 =====\n{}", "sysbench --threads=16 --time=20\n{}"])
+def test_signs_of_equality_are_no_mail(text: str, tmp_path: Path) -> None:
+    name = "sysbench-1.0.txt"
+    assert figures_of(written(tmp_path, text.format(text_of(name)))) == figures_of(FOLDER / name)
+
+
+@pytest.mark.parametrize("width", [72, 80, 100])
+def test_rows_that_were_broken_at_a_column_are_refused(width: int) -> None:
+    lines = text_of("go-ycsb-plain.txt").split("\n")
+    wrapped = "\n".join(part for line in lines for part in textwrap.wrap(line, width) or [""])
+    with pytest.raises(UsageError, match="its lines are broken: copy them whole: "):
+        reading_of(wrapped, "a.txt")
+
+
+@pytest.mark.parametrize("prefix", PREFIXES)
 @pytest.mark.parametrize("name", TEXTS)
 def test_prefixes_of_a_log_change_nothing(name: str, prefix: str) -> None:
     text = "\n".join(prefix + line for line in text_of(name).split("\n"))
@@ -314,15 +428,8 @@ def test_prefixes_of_a_log_change_nothing(name: str, prefix: str) -> None:
 
 
 @pytest.mark.parametrize("name", TEXTS)
-def test_odd_blanks_and_what_stands_around_change_nothing(name: str) -> None:
-    text = "$ ./bench.sh\n" + text_of(name).replace("  ", "\u00a0 ") + "\n$ exit\n"
-    assert reading_of(text, name) == read(name)
-
-
-def test_colors_of_a_terminal_change_nothing(tmp_path: Path) -> None:
-    text = "\n".join(f"\x1b[32m{line}\x1b[0m" for line in text_of("sysbench-1.0.txt").split("\n"))
-    (step,) = steps_of(written(tmp_path, text))
-    assert step == read("sysbench-1.0.txt").step.model_copy(update={"source": "a.txt"})
+def test_what_stands_around_changes_nothing(name: str) -> None:
+    assert reading_of(f"$ ./bench.sh\n{text_of(name)}\n$ exit\n", name) == read(name)
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-8-sig"])
@@ -368,7 +475,6 @@ def test_go_ycsb_figures_of_two_runs_without_properties_are_not_mixed() -> None:
 # --- several outputs in one file ---
 
 
-TABLE = HEADER + "\n1,700,830\n2,1300,1190\n"
 READ = {
     "pgbench": text_of("pgbench-15.txt"),
     "sysbench": text_of("sysbench-1.0.txt"),
