@@ -31,7 +31,7 @@ from plimsoll.model.engine.asked import (
     LoadSpec,
     OpenLoop,
 )
-from plimsoll.model.run.results import CheckedCondition
+from plimsoll.model.run.results import CheckedCondition, note_no_rows
 from plimsoll.workload import Compiled, Workload
 
 SEEDS = 2**53  # range of integers that every JSON reader keeps exactly
@@ -186,4 +186,5 @@ def run_load(
             if report.ended == "cancelled"
             else audit_rows(target, there.compiled, say)
         )
+    notes += note_no_rows([report.operations])
     return Loaded(there, spec, report, notes, conditions)
