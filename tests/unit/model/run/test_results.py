@@ -9,8 +9,11 @@ RESULT, _ = synthetic_run()
 TOTALS = next(iter(RESULT.steps[0].operations.values()))
 
 
-def operation(succeeded: int, rows: int | None) -> dict[str, OperationTotals]:
-    return {"read": TOTALS.model_copy(update={"succeeded": succeeded, "rows": rows})}
+def operation(
+    succeeded: int, rows: int | None, least: int | None = 0
+) -> dict[str, OperationTotals]:
+    update = {"succeeded": succeeded, "rows": rows, "rows_least": least}
+    return {"read": TOTALS.model_copy(update=update)}
 
 
 def test_an_operation_that_met_no_row_in_any_step_is_noted() -> None:
@@ -24,6 +27,7 @@ def test_an_operation_that_met_no_row_in_any_step_is_noted() -> None:
         [operation(99, 0)],  # by chance
         [operation(1000, 0), operation(1000, 1)],
         [operation(1000, None)],  # CQL does not tell
+        [operation(1000, 0, least=1000)],  # `rows_met` disputes it
         [],
     ],
 )
