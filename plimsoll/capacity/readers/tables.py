@@ -58,7 +58,7 @@ def read_csv(text: str, name: str, unnamed: Statistic) -> list[Step]:
     Raises:
         UsageError: Names the row and the column. The header is row 1.
     """
-    text = text.removeprefix("\ufeff")
+    text = "\n".join(map(_strip_comment, text.removeprefix("\ufeff").split("\n")))
     skipped, separator = _find_header(text)
     rows = _split_rows(text, name, separator)
     rows = [(number, cells) for number, cells in rows if number > skipped]
@@ -153,6 +153,14 @@ def _find_header(text: str) -> tuple[int, str]:
             if len([cell for cell in cells if cell]) > 1 and _has_known_column(cells):
                 return number, separator
     return 0, ","
+
+
+def _strip_comment(line: str) -> str:
+    """Return a line without the comment that it is; gnuplot's `# clients ...` is a header."""
+    if not line.startswith("#"):
+        return line
+    columns = line.strip("# \t")
+    return columns if _has_known_column(re.split(r"[,;|\s]+", columns)) else ""
 
 
 def _has_known_column(header: Iterable[str]) -> bool:

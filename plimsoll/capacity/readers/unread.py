@@ -66,7 +66,7 @@ _UNREAD: tuple[tuple[str, str, str], ...] = (
         "cassandra-stress's output",
         (
             r"^[ \t]*Op rate[ \t]+:|^[ \t]*(?:Latency|latency) (?:mean|99th percentile)[ \t]+:"
-            r"|^type,?[ \t]+total ops,|org\.apache\.cassandra\.stress\."
+            r"|^(?:id, )?type,?[ \t]+total ops,|org\.apache\.cassandra\.stress\."
         ),
         _TABLE,
     ),
@@ -124,6 +124,7 @@ _UNREAD: tuple[tuple[str, str, str], ...] = (
         ),
         _TABLE,
     ),
+    ("siege's output", r"^Transactions:[ \t]+\d+ hits", _TABLE),
     ("autocannon's output", r"^Running \S+ test @ \S+\n\d+ connections", _TABLE),
     ("bombardier's output", r"^Bombarding ", _TABLE),
     ("Artillery's output", r'"http\.(?:requests|response_time)"|^Summary report @ ', _TABLE),
@@ -158,6 +159,11 @@ _UNREAD: tuple[tuple[str, str, str], ...] = (
         "give the JSON report that latte run saves",
     ),
     (
+        "go-ycsb's table",
+        r"^Run finished, takes .*\n\+-",
+        "run it with -p outputstyle=plain or json",
+    ),
+    (
         "YCSB's JSON",
         r'"metric" ?: ?"OVERALL"',
         "give the text that YCSB prints without -p exporter=",
@@ -184,10 +190,12 @@ _NO_REPORT: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("sysbench", re.compile(r"^\[ \d+s ?\] thds: \d", re.MULTILINE)),
     ("pgbench", re.compile(r"^(?:pgbench: (?:error|fatal)|pgbench \(|progress: )", re.MULTILINE)),
     ("pgbench", re.compile(r"^transaction type: |^starting vacuum\.\.\.", re.MULTILINE)),
+    ("pgbench", re.compile(r"^\d+ of \d+ tuples \(\d+%\)", re.MULTILINE)),
     ("YCSB", re.compile(r"^YCSB Client|^\[(?:READ|UPDATE|INSERT|SCAN)\], ?", re.MULTILINE)),
     ("YCSB", re.compile(r"\b\d+ sec: \d+ operations; ", re.MULTILINE)),
     ("go-ycsb", re.compile(r"^[A-Z_]+ *- Takes\(s\): ", re.MULTILINE)),
     ("k6", re.compile(r"^(?:INFO|WARN|ERRO)\[\d{4}\] ", re.MULTILINE)),
+    ("wrk2", re.compile(r"^unable to connect to \S+:\d+", re.MULTILINE)),
     ("wrk2", re.compile(r"^Running \S+ test @ |^[ \t]*Thread calibration:", re.MULTILINE)),
 )
 _ENDS = re.compile(

@@ -567,6 +567,15 @@ def test_the_phase_that_fills_the_table_is_left_out(name: str, run: str, load: s
     assert alone.step == found.step, "alone it is a load of inserts"
 
 
+@pytest.mark.parametrize(
+    "header", ["# of Monday\n" + HEADER, f"#{HEADER}", "# " + HEADER.replace(",", "  ")]
+)
+def test_comments_of_a_table_are_left_out(header: str) -> None:
+    between = "  " if "  " in header else ","
+    (step,) = read_csv(f"{header}\n{between.join(('1', '700', '830'))}\n# end\n", "a", "mean")
+    assert (step.clients, step.latency_us) == (1, {"read": {"p99": 830}})
+
+
 def test_tables_of_the_same_columns_are_one_in_any_order() -> None:
     other = "latency_us.read.p99,clients,throughput_ops_per_second\n1190,2,1300\n"
     text = f"{HEADER}\n1,700,830\n\n{other}"
@@ -692,6 +701,15 @@ def test_threads_that_finish_their_last_transaction_are_no_lost_threads() -> Non
             "YCSB printed no report: the output is cu",
         ),
         (
+            "unable to connect to a:80 Connection refused\n",
+            "wrk2 printed no report: unable to conn",
+        ),
+        ("creating tables...\n100 of 100 tuples (100%) done\n", "pgbench printed no report: the o"),
+        (
+            "Run finished, takes 20.0s\n+------+\n| READ |\n",
+            "that is go-ycsb's table: run it with -p outputstyle=plain or json",
+        ),
+        (
             "Running 30s test @ http://a/\nunable to connect to a:80\n",
             "wrk2 printed no report: unab",
         ),
@@ -707,6 +725,8 @@ def test_an_output_without_its_report_is_named(text: str, message: str, tmp_path
 
 
 UNREAD = {
+    "cassandra-stress  ": "id, type       total ops,    op/s\n4 threadCount, total,  10000,   9\n",
+    "siege": "Transactions:\t\t1000 hits\nAvailability:\t\t100.00 %\n",
     "HammerDB  ": '{"64B2C": {"db": "MariaDB", "activevu": "4", "nopm": "129416"}}',
     "HammerDB   ": '{"NEWORD": {"calls": "9", "avg_ms": "2.1", "ratio_pct": "56.0"}}',
     "HammerDB    ": "0 MySQL tpm\n77940 MySQL tpm\n",
