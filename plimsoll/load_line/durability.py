@@ -15,8 +15,10 @@ def note_durability(target: EngineTarget) -> tuple[str, ...]:
     """Return a note if a COMMIT of the load's account does not wait for the storage.
 
     The settings are those of a session of the account: in PostgreSQL, ALTER ROLE and ALTER DATABASE
-    may give it its own.
+    may give it its own. Cassandra flushes its log by the clock by default, which is no news.
     """
+    if target.protocol == "cql":
+        return ()
     read = family_of(target.protocol).read_parameters(target, [*_EARLY])
     early = [f"{name} = {value}" for name, value in read.items() if value in _EARLY.get(name, ())]
     told = (

@@ -324,8 +324,9 @@ def figures_of(path: Path) -> list[Step]:
         steps = steps_of(path)
     except UsageError as error:
         assert "--rate" in str(error)  # noqa: PT017 - its load
-        given = {"connections": [], "rates": [100_000.0]}
-        steps = read_steps([path], unnamed="mean", units_by_littles_law=True, **given)[0]
+        steps, _ = read_steps(
+            [path], unnamed="mean", connections=[], rates=[1e5], units_by_littles_law=True
+        )
     return [step.model_copy(update={"source": None}) for step in steps]
 
 
