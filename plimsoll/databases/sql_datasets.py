@@ -89,7 +89,7 @@ class SqlDatasets(ABC):
     def _procedure_exists(self, name: str) -> bool: ...
 
     @abstractmethod
-    def _columns_of(self, table: Table) -> tuple[str, ...]:
+    def _columns_of(self, table: str) -> tuple[str, ...]:
         """List the existing columns, in their order."""
 
     @abstractmethod
@@ -130,7 +130,7 @@ class SqlDatasets(ABC):
         """Return whether a table exists that has at least the workload's columns."""
         if not self._table_exists(table.name):
             return False
-        present = {self._fold_name(name) for name in self._columns_of(table)}
+        present = {self._fold_name(name) for name in self._columns_of(table.name)}
         return {self._fold_name(name) for name in table.columns} <= present
 
     def texts_apart_from_numbers(self, table: Table) -> dict[str, str]:
@@ -217,7 +217,7 @@ class SqlDatasets(ABC):
             PlimsollError: A table does not exist, or lacks a column that the workload names.
         """
         for table in compiled.tables:
-            present = {self._fold_name(name) for name in self._columns_of(table)}
+            present = {self._fold_name(name) for name in self._columns_of(table.name)}
             if lacking := [name for name in table.columns if self._fold_name(name) not in present]:
                 what = f"has no column {', '.join(lacking)}" if present else "does not exist"
                 raise PlimsollError(f"the table {table.name} {what}: the workload declares it")
@@ -239,8 +239,11 @@ class SqlDatasets(ABC):
 
     def read_row(self, table: str, column: str, key: int | str) -> tuple[object, ...] | None:
         """Read the row in which a column has a value; None if there is none."""
+        all_columns = ", ".join(
+            map(self._quote, self._columns_of(table))
+        )  # `*` has no INVISIBLE ones
         rows = self._execute(
-            f"SELECT * FROM {self._quote(table)} WHERE {self._quote(column)} = ?",  # noqa: S608 - checked names
+            f"SELECT {all_columns} FROM {self._quote(table)} WHERE {self._quote(column)} = ?",  # noqa: S608 - quoted
             key,
         )
         return tuple(rows[0]) if rows else None
@@ -326,12 +329,12 @@ class SqlDatasets(ABC):
         """Return whether a table exists with exactly the workload's columns."""
         if not self._table_exists(table.name):
             return False
-        present = map(self._fold_name, self._columns_of(table))
+        present = map(self._fold_name, self._columns_of(table.name))
         return [*present] == [*map(self._fold_name, table.columns)]
 
     def _check_columns(self, table: Table) -> None:
         if not self._has_columns(table):
-            present = self._columns_of(table)
+            present = self._columns_of(table.name)
             raise PlimsollError(
                 f"a table {table.name} exists with other columns"
                 f" ({shorten_message(', '.join(present))}): use another database"

@@ -33,6 +33,7 @@ from plimsoll.load_line.dataset import (
     use_existing_keys,
     wait_until_settled,
 )
+from plimsoll.load_line.durability import note_durability
 from plimsoll.load_line.machine import measure_machine
 from plimsoll.load_line.options import FindOptions, StopRule, parse_limits_us
 from plimsoll.load_line.outcome import search_and_judge
@@ -151,6 +152,7 @@ def find(asked: Asked, caller: Caller) -> Outcome:
     """
     require_set_clock()
     target, notes = adapt_to_pooler(asked.target)
+    notes += note_durability(target)
     asked = replace(asked, target=target)
     for note in notes:
         caller.say(note)
@@ -312,6 +314,7 @@ def plan_requested_search(request: Request, caller: Caller) -> PlannedSearch:
         raise UsageError(Complaint(("background",), problem))
     first = request.target.redirect(request.toggle.states[0].endpoint if request.toggle else None)
     target, notes = adapt_to_pooler(add_credentials(first))
+    notes += note_durability(target)
     workload = read_workload_choice(request.workload)
     found = look(target, workload, request.workload.records, request.workload.parameters)
     operations = [operation.name for operation in found.compiled.engine.operations]

@@ -17,6 +17,7 @@ from plimsoll.errors import PlimsollError
 from plimsoll.load_line.clients import INTERRUPTED, end_on_signals
 from plimsoll.load_line.conditions import audit_rows
 from plimsoll.load_line.dataset import look, require_place, reserve_load_number
+from plimsoll.load_line.durability import note_durability
 from plimsoll.load_line.machine import choose_poll_us, choose_threads
 from plimsoll.load_line.options import LoadOptions
 from plimsoll.load_line.pooler import adapt_to_pooler
@@ -30,7 +31,7 @@ from plimsoll.model.engine.asked import (
     LoadSpec,
     OpenLoop,
 )
-from plimsoll.model.run.results import CheckedCondition
+from plimsoll.model.run.results import CheckedCondition, note_no_rows
 from plimsoll.workload import Compiled, Workload
 
 SEEDS = 2**53  # range of integers that every JSON reader keeps exactly
@@ -147,7 +148,7 @@ def run_load(
     require_set_clock()
     target, notes = adapt_to_pooler(target)
     there = _prepare_load(target, workload, options.records, parameters)
-    notes += there.notes
+    notes += note_durability(target) + there.notes
     for note in notes:
         say(note)
     threads = options.threads or choose_threads(target, options.connections, options.rate)
@@ -185,4 +186,5 @@ def run_load(
             if report.ended == "cancelled"
             else audit_rows(target, there.compiled, say)
         )
+    notes += note_no_rows([report.operations])
     return Loaded(there, spec, report, notes, conditions)

@@ -1,22 +1,22 @@
 """The files that `plimsoll capacity` judges: tables, outputs of other programs, runs."""
 
 import codecs
-import re
+import contextlib
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from plimsoll import words
-from plimsoll.capacity.readers import Reading, read_text, read_values
+from plimsoll.capacity.readers import Reading, read_text, read_values, refuse_several, refuse_torn
+from plimsoll.capacity.readers.lines import clean_text, list_undressed
 from plimsoll.capacity.readers.reading import parse_json, split_json
 from plimsoll.capacity.readers.tables import check_units, read_csv, read_table
-from plimsoll.capacity.readers.unread import refuse_unread
+from plimsoll.capacity.readers.unread import list_unread, refuse_unread
 from plimsoll.errors import UsageError
 from plimsoll.files import read_limited
 from plimsoll.model.judging.steps import Statistic, Step
 
 MAX_BYTES = 256 * 1024 * 1024  # largest file
-_COLORS = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")  # ECMA-48, control sequences
 # How files begin that hold a text in another form, what they are, and what to do
 _PACKED = (
     (b"\x1f\x8b", "a file of gzip", "unpack it with gunzip"),
@@ -62,14 +62,16 @@ def read_steps(
             by_littles_law=units_by_littles_law,
         )
         found += read
-    readings = _add_given_loads([r for r in found if isinstance(r, Reading)], connections, rates)
+    readings = [one for one in found if isinstance(one, Reading)]
+    _refuse_programs(readings)
+    readings = _add_given_loads(readings, connections, rates)
     completed = iter(readings)
     steps = [one if isinstance(one, Step) else next(completed).step for one in found]
     return steps, _group_notes(readings)
 
 
 def read_visible_text(path: Path) -> str:
-    """Read a file's text, without colors and control characters for a terminal.
+    """Read a file's text, without what terminals and logs have put around it.
 
     Raises:
         UsageError: The file cannot be read, or is too large.
@@ -80,9 +82,7 @@ def read_visible_text(path: Path) -> str:
     for begin, what, cure in _PACKED:
         if raw.startswith(begin):
             raise UsageError(f"{path}: that is {what}: {cure}")
-    text = _decode(raw, path)
-    text = _COLORS.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
-    return words.escape_controls(text)
+    return words.escape_controls(clean_text(_decode(raw, path)))
 
 
 def _decode(raw: bytes, path: Path) -> str:
@@ -105,28 +105,62 @@ def _decode(raw: bytes, path: Path) -> str:
 def _read_file(path: Path, unnamed: Statistic) -> Sequence[Step | Reading]:
     """Return the steps of a table, or the readings of a program's outputs."""
     text, name = read_visible_text(path), path.name
-    readings = read_text(text, name)
-    if readings:
-        return readings
+    refuse_several(text, name)
+    if readings := read_text(text, name):
+        beside = list_unread(text, readings[0].program)
+        notes = (f"{words.join_names(beside)} in the same file is left out",) if beside else ()
+        return [replace(one, notes=(*one.notes, *notes)) for one in readings]
     try:
-        if not text.lstrip().startswith(("{", "[")):
-            return read_csv(text, name, unnamed)
-        values = split_json(text)
-        if len(values) == 1:
-            value = parse_json(text, name)
-            reading = read_values(value, name)
-            return [reading] if reading else read_table(value, name, unnamed)
-        each = [
-            (f"{name} output {number}", parse_json(one, f"{name} output {number}"))
-            for number, one in enumerate(values, 1)
-        ]
-        known = [read_values(value, source) for source, value in each]
-        if all(known):
-            return [reading for reading in known if reading]
-        return read_table([value for _, value in each], name, unnamed)
+        return _read_table_or_json(text, name, unnamed)
     except UsageError:
+        for other in list_undressed(text):
+            with contextlib.suppress(UsageError):
+                return _read_table_or_json(other, name, unnamed)
         refuse_unread(text, name)
+        if not _is_json(text):
+            refuse_torn(text, name)
         raise
+
+
+def _read_table_or_json(text: str, name: str, unnamed: Statistic) -> Sequence[Step | Reading]:
+    read = _read_json if _is_json(text) else read_csv
+    return read(text, name, unnamed)
+
+
+def _is_json(text: str) -> bool:
+    return text.lstrip().startswith(("{", "["))
+
+
+def _read_json(text: str, name: str, unnamed: Statistic) -> Sequence[Step | Reading]:
+    """Return the steps of a table in JSON, or the readings of outputs one after the other."""
+    values = split_json(text)
+    if len(values) == 1:
+        value = parse_json(text, name)
+        reading = read_values(value, name)
+        return [reading] if reading else read_table(value, name, unnamed)
+    each = [
+        (f"{name} output {number}", parse_json(one, f"{name} output {number}"))
+        for number, one in enumerate(values, 1)
+    ]
+    known = [read_values(value, source) for source, value in each]
+    if all(known):
+        return [reading for reading in known if reading]
+    return read_table([value for _, value in each], name, unnamed)
+
+
+def _refuse_programs(readings: Iterable[Reading]) -> None:
+    """Refuse outputs of several programs, whose operations and clients differ.
+
+    Raises:
+        UsageError: There are several.
+    """
+    sources = {reading.program: reading.step.source for reading in readings}
+    if len(sources) > 1:
+        told = [f"{source} is {program}'s" for program, source in sources.items()]
+        raise UsageError(
+            f"{words.join_names(told)}: outputs of several programs are no one load line: judge"
+            " each alone"
+        )
 
 
 def _add_given_loads(

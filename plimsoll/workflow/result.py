@@ -20,6 +20,7 @@ from plimsoll.model.run.results import (
     RunResult,
     StepResult,
     Versions,
+    note_no_rows,
 )
 from plimsoll.model.run.run_record import RunRecord
 from plimsoll.requests.checked_request import hash_workload
@@ -144,7 +145,7 @@ def assemble_result(
             server=record.server_version,
             workload_sha256=hash_workload(request),
         ),
-        notes=tuple(notes),
+        notes=(*notes, *note_no_rows(step.operations for step in steps)),
         links=links,
         request=request,
     )

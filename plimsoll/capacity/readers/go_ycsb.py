@@ -26,6 +26,8 @@ _FINISHED = re.compile(r"^Run finished, takes ", re.MULTILINE)
 _ABORTED = re.compile(r"^.*(?:Got signal \[|panic: |fatal error: ).*$", re.MULTILINE)
 _PROPERTY = re.compile(r'^"(threadcount|target)"="([0-9]+)"$', re.MULTILINE)
 _ROW = re.compile(r"^(?P<operation>[A-Z_]+) *- (?P<figures>Takes\(s\): .*)$", re.MULTILINE)
+# A part of a row, in a copy whose lines were broken at some column
+_WRAPPED = re.compile(r"^(?![A-Z_]+ *- ).*s\): \d.*$", re.MULTILINE)
 _WHOLE = 0.9  # least share of TOTAL that the operations of a whole output have
 _COLUMNS: Mapping[str, Statistic] = {
     "Avg(us)": "mean",
@@ -43,6 +45,11 @@ def is_go_ycsb(text: str) -> bool:
     return properties or ("Run finished, takes " in text and "Takes(s)" in text)
 
 
+def is_run(text: str) -> bool:
+    """Return whether an output is not of the phase that fills the table (`go-ycsb load`)."""
+    return '"dotransactions"="false"' not in text
+
+
 def read_go_ycsb(text: str, name: str) -> Reading:
     """Read the final figures. Earlier interval figures are cumulative and are skipped.
 
@@ -57,6 +64,10 @@ def read_go_ycsb(text: str, name: str) -> Reading:
         what = "several outputs: one file is one step" if ends else "cut off: no 'Run finished'"
         raise UsageError(f"{name}: {what}")
     refuse_aborted(_ABORTED, text, name)
+    if wrapped := _WRAPPED.search(text, ends[0]):
+        raise UsageError(
+            f"{name}: its lines are broken: copy them whole: {wrapped[0].strip()[:40]!r}"
+        )
     rows: dict[str, dict[str, float]] = {}
     for operation, row in _read_rows(text[ends[0] :], name):
         if operation in rows:

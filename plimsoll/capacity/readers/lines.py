@@ -1,7 +1,11 @@
 """Program outputs as people have them: log prefixes, and several outputs in one file. No I/O."""
 
+import html
+import json
+import quopri
 import re
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from textwrap import dedent
 
 # What logging and copying put before a line, and spaces that a page or a mail put into it. Each
@@ -25,6 +29,25 @@ _SHARED_LENGTH_MAX = 200  # characters of any other prefix
 _SHARED_MAX = 16  # different ones in a text
 _TRIED_MAX = 10_000  # different texts before marks that are looked at
 _ODD_SPACES = re.compile("[\u00a0\u2007\u202f]")
+# What a terminal obeys and nobody sees: ECMA-48's sequences, a title (OSC), other control
+# characters, and blanks without a width.
+_UNSEEN = re.compile(
+    r"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b\[[0-?]*[ -/]*[@-~]"
+    "|[\0-\x08\x0b-\x1f\x7f\u200b-\u200f\u2060\ufeff]"
+)
+_ENTITY = re.compile(r"&(?:lt|gt|amp|quot|nbsp);")
+# RFC 2045's quoted-printable: each `=` begins two digits, or ends a line
+_QUOTED = re.compile(r"=3D|=20$|=$", re.MULTILINE)
+_NOT_QUOTED = re.compile(r"=(?![0-9A-F]{2}|$)", re.MULTILINE)
+# A line that marks a block on a page
+_FENCE = re.compile(
+    r"^(?:```[ \t]*\w*|~~~|\{(?:noformat|code)[^}\n]*\}|</?(?:pre|code)>)$", re.MULTILINE
+)
+# Keys under which logs that are JSON, one object a line, have the text: Docker's files, journalctl
+# -o json, Google's, and many libraries
+_JSON_BEGIN = re.compile(r'[\[{]+[ \t]*(?:"|$)')
+_JSON_END = re.compile(r"[\]}]+$|[\[{].*[\]}]$")
+_MESSAGES = ("log", "MESSAGE", "textPayload", "message", "msg")
 # A figure of pgbench, sysbench or wrk2 as printed or edited with a decimal comma.
 _COMMA_FIGURE = re.compile(
     r"^[ \t]*(?:latency average|tps|avg:|total time:|time elapsed:|Requests/sec:)[ \t=]*\d+,\d",
@@ -34,12 +57,83 @@ _GROUPED = re.compile(r":[ \t]+(\d{1,3}(?:,\d{3})+)\b")
 _DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")
 
 
+def clean_text(text: str) -> str:
+    """Return a text without what terminals, mails, pages and logs in JSON have put around it.
+
+    `{"log":"tps = 320.0","stream":"stdout"}` becomes `tps = 320.0`, and `=3D` of a mail `=`.
+    """
+    text = _unpack_messages(text.removeprefix("\ufeff"))
+    text = _UNSEEN.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
+    if _QUOTED.search(text) and not _NOT_QUOTED.search(text):
+        text = quopri.decodestring(text.encode()).decode(errors="replace")
+    if _ENTITY.search(text):
+        text = html.unescape(text)
+    lines = _ODD_SPACES.sub(" ", text).split("\n")
+    return _FENCE.sub("", "\n".join(line.rstrip() for line in lines))
+
+
+def _unpack_messages(text: str) -> str:
+    """Return the messages of a log in JSON; the text itself if it is none."""
+    lines = [line for line in text.splitlines() if line.strip()] if text.startswith("{") else []
+    key, messages = None, []
+    for line in lines:
+        try:
+            value = json.loads(line)
+        except (ValueError, RecursionError):
+            return text
+        if not isinstance(value, dict):
+            return text
+        key = key or next((one for one in _MESSAGES if one in value), None)
+        message = value.get(key)
+        if not isinstance(message, str):
+            return text
+        messages.append(message.removesuffix("\n"))
+    return "\n".join(messages) + "\n" if messages else text
+
+
+def list_undressed(text: str) -> Iterator[str]:
+    """Yield a table or JSON without what may stand before its lines, or around it."""
+    yield strip_common_prefix(text)
+    # Prefixes of different kinds are not removed from a table, whose rows may be of several sources
+    yield _cut_json(text)
+    yield _cut_json(strip_common_prefix(strip_prefixes(text)))
+
+
+def _cut_json(text: str) -> str:
+    """Return the lines from the first that begins JSON to the last that ends it."""
+    lines = text.split("\n")
+    first = next((n for n, line in enumerate(lines) if _JSON_BEGIN.match(line)), 0)
+    last = next((n for n in range(len(lines), 0, -1) if _JSON_END.match(lines[n - 1])), 0)
+    # After it, nothing may look like the beginning of JSON that was cut off
+    return text if any("{" in line for line in lines[last:]) else "\n".join(lines[first:last])
+
+
+def strip_common_prefix(text: str) -> str:
+    """Return a text without what each of its lines begins with, but for its digits.
+
+    Only a prefix with a letter, a digit or a mark of mails and lists is one: `| ` is part of a
+    table.
+    """
+    lines = [line.strip()[:_SHARED_LENGTH_MAX] for line in text.split("\n") if line.strip()]
+    alike = [re.sub(r"[ \t]+", " ", re.sub(r"\d+", "0", line)) for line in lines]
+    least, most = min(alike, default=""), max(alike, default="")  # between them stand all others
+    common = "".join(
+        one for one, _ in takewhile(lambda two: two[0] == two[1], zip(least, most, strict=False))
+    )
+    if not re.search(r"[\w>+*#=-]", common):
+        return text
+    pattern = "".join(
+        {"0": r"\d+", " ": r"[ \t]+"}.get(one, re.escape(one)) for one in common.rstrip()
+    )
+    return re.sub(rf"^[ \t]*{pattern}", "", text, flags=re.MULTILINE)
+
+
 def strip_prefixes(text: str) -> str:
     """Return a program's output without what logging, copying and indenting added to its lines.
 
     `bench-1  | 2026-11-27T10:00:00Z tps = 320.0` becomes `tps = 320.0`.
     """
-    return dedent("\n".join(map(_strip_prefix, _ODD_SPACES.sub(" ", text).split("\n"))))
+    return dedent("\n".join(map(_strip_prefix, text.split("\n"))))
 
 
 def _strip_prefix(line: str) -> str:
@@ -78,9 +172,11 @@ def strip_shared_prefixes(text: str, marks: Sequence[str]) -> str:
 
 def _describe_prefix(before: str) -> str:
     """Return a regular expression of all texts that differ from this one in their digits alone."""
-    return "".join(
+    return r"[ \t]*" + "".join(
         r"\d+" if part.isdigit() else r"[ \t]+" if part.isspace() and rest else re.escape(part)
-        for part, rest in ((m[0], before[m.end() :]) for m in re.finditer(r"\d+|[ \t]+|\D", before))
+        for part, rest in (
+            (m[0], before[m.end() :]) for m in re.finditer(r"\d+|[ \t]+|\D", before.lstrip())
+        )
     )
 
 

@@ -37,11 +37,13 @@ class Reading:
         step: step that the output describes.
         rate_unknown: why its constant rate is unknown; None if known, or not a constant rate.
         notes: remarks for the reader.
+        program: the program that wrote it; whoever has its reader read sets this.
     """
 
     step: Step
     rate_unknown: str | None = None
     notes: tuple[str, ...] = ()
+    program: str = ""
 
 
 def parse_number(text: str, where: str) -> float:

@@ -61,25 +61,7 @@ def is_sysbench(text: str) -> bool:
 
 def is_run(text: str) -> bool:
     """Return whether an output is that of `run`: `prepare` and `cleanup` have no report."""
-    return "Running the test with" in text or is_sysbench(text)
-
-
-def is_sysbench_json(text: str) -> bool:
-    """Return whether the text is the output of sysbench's `report_json`."""
-    return text.lstrip().startswith("[") and '"reconnects":' in text and '"qps": {' in text
-
-
-def read_sysbench_json(text: str, name: str) -> Reading:
-    """Refuse `report_json`.
-
-    Raises:
-        UsageError: Always.
-    """
-    del text
-    raise UsageError(
-        f"{name}: latency: sysbench's report_json does not say which percentile it is, and has no"
-        " mean; give the report that sysbench prints by default (--histogram: all percentiles)"
-    )
+    return "Number of threads:" in text or is_sysbench(text)
 
 
 def read_sysbench(text: str, name: str) -> Reading:
@@ -107,6 +89,8 @@ def read_sysbench(text: str, name: str) -> Reading:
         )
     if not time_s:
         raise UsageError(f"{name}: total time is {'missing: cut off' if time_s is None else '0'}")
+    if "Latency (ms):" not in text:
+        raise UsageError(f"{name}: no 'Latency (ms):': sysbench 0.5's report, or cut off")
     # The report ends with this part. Without it, the last figure may have lost digits
     if "Threads fairness:" not in text:
         raise UsageError(f"{name}: no 'Threads fairness:': the report is cut off")

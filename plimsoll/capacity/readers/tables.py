@@ -58,7 +58,7 @@ def read_csv(text: str, name: str, unnamed: Statistic) -> list[Step]:
     Raises:
         UsageError: Names the row and the column. The header is row 1.
     """
-    text = text.removeprefix("\ufeff")
+    text = "\n".join(map(_strip_comment, text.removeprefix("\ufeff").split("\n")))
     skipped, separator = _find_header(text)
     rows = _split_rows(text, name, separator)
     rows = [(number, cells) for number, cells in rows if number > skipped]
@@ -66,13 +66,20 @@ def read_csv(text: str, name: str, unnamed: Statistic) -> list[Step]:
         raise UsageError(f"{name}: empty; a table of steps has a header line and one row per step")
     header = rows[0][1]
     _check_header(rows, name)
-    rows = [(number, cells) for number, cells in rows[1:] if cells != header]
-    if not rows:
+    if all(_has_known_column(cells) for _, cells in rows):
         raise UsageError(f"{name}: a header and no rows")
     if separator == ";":
-        _refuse_points(rows, name)
+        _refuse_points(rows[1:], name)
     steps = []
-    for number, cells in _read_decimal_commas(rows, name):
+    for number, cells in _read_decimal_commas(rows[1:], name):
+        if _has_known_column(cells):  # of another table, appended to the first
+            if sorted(cells) != sorted(header):
+                raise UsageError(
+                    f"{name} row {number}: a second table with other columns: give it a file of its"
+                    " own"
+                )
+            header = cells
+            continue
         if len(cells) != len(header):
             raise UsageError(
                 f"{name} row {number}: {len(cells)} cells, but the header has {len(header)} columns"
@@ -146,6 +153,14 @@ def _find_header(text: str) -> tuple[int, str]:
             if len([cell for cell in cells if cell]) > 1 and _has_known_column(cells):
                 return number, separator
     return 0, ","
+
+
+def _strip_comment(line: str) -> str:
+    """Return a line without the comment that it is; gnuplot's `# clients ...` is a header."""
+    if not line.startswith("#"):
+        return line
+    columns = line.strip("# \t")
+    return columns if _has_known_column(re.split(r"[,;|\s]+", columns)) else ""
 
 
 def _has_known_column(header: Iterable[str]) -> bool:

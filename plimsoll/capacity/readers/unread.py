@@ -9,7 +9,6 @@ _TABLE = (
     "Plimsoll does not read it; a table with these columns does:"
     " clients,throughput_ops_per_second,latency_us.<operation>.p99, one row a step"
 )
-_SYSBENCH = "run it with sysbench 1.0 or 1.1 and give that report"
 
 # Name of the program, a pattern that its output contains, and what to do. The first match counts:
 # a program whose output resembles another's stands before it.
@@ -33,7 +32,15 @@ _UNREAD: tuple[tuple[str, str, str], ...] = (
             r"^sysbench 0\.[45]|^[ \t]*approx\.[ \t]+\d+ percentile:"
             r"|^\[ *\d+s\] threads: \d+, tps: "
         ),
-        _SYSBENCH,
+        "run it with sysbench 1.0 or 1.1 and give that report",
+    ),
+    (
+        "sysbench's report_json",
+        r'^[ \t]*"reconnects": ',
+        (
+            "it does not say which percentile its latency is, and has no mean: give the report that"
+            " sysbench prints by default (--histogram: all percentiles)"
+        ),
     ),
     (
         "HammerDB's output",
@@ -59,7 +66,7 @@ _UNREAD: tuple[tuple[str, str, str], ...] = (
         "cassandra-stress's output",
         (
             r"^[ \t]*Op rate[ \t]+:|^[ \t]*(?:Latency|latency) (?:mean|99th percentile)[ \t]+:"
-            r"|^type,?[ \t]+total ops,|org\.apache\.cassandra\.stress\."
+            r"|^(?:id, )?type,?[ \t]+total ops,|org\.apache\.cassandra\.stress\."
         ),
         _TABLE,
     ),
@@ -117,6 +124,7 @@ _UNREAD: tuple[tuple[str, str, str], ...] = (
         ),
         _TABLE,
     ),
+    ("siege's output", r"^Transactions:[ \t]+\d+ hits", _TABLE),
     ("autocannon's output", r"^Running \S+ test @ \S+\n\d+ connections", _TABLE),
     ("bombardier's output", r"^Bombarding ", _TABLE),
     ("Artillery's output", r'"http\.(?:requests|response_time)"|^Summary report @ ', _TABLE),
@@ -151,6 +159,11 @@ _UNREAD: tuple[tuple[str, str, str], ...] = (
         "give the JSON report that latte run saves",
     ),
     (
+        "go-ycsb's table",
+        r"^Run finished, takes .*\n\+-",
+        "run it with -p outputstyle=plain or json",
+    ),
+    (
         "YCSB's JSON",
         r'"metric" ?: ?"OVERALL"',
         "give the text that YCSB prints without -p exporter=",
@@ -177,10 +190,12 @@ _NO_REPORT: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("sysbench", re.compile(r"^\[ \d+s ?\] thds: \d", re.MULTILINE)),
     ("pgbench", re.compile(r"^(?:pgbench: (?:error|fatal)|pgbench \(|progress: )", re.MULTILINE)),
     ("pgbench", re.compile(r"^transaction type: |^starting vacuum\.\.\.", re.MULTILINE)),
+    ("pgbench", re.compile(r"^\d+ of \d+ tuples \(\d+%\)", re.MULTILINE)),
     ("YCSB", re.compile(r"^YCSB Client|^\[(?:READ|UPDATE|INSERT|SCAN)\], ?", re.MULTILINE)),
     ("YCSB", re.compile(r"\b\d+ sec: \d+ operations; ", re.MULTILINE)),
     ("go-ycsb", re.compile(r"^[A-Z_]+ *- Takes\(s\): ", re.MULTILINE)),
     ("k6", re.compile(r"^(?:INFO|WARN|ERRO)\[\d{4}\] ", re.MULTILINE)),
+    ("wrk2", re.compile(r"^unable to connect to \S+:\d+", re.MULTILINE)),
     ("wrk2", re.compile(r"^Running \S+ test @ |^[ \t]*Thread calibration:", re.MULTILINE)),
 )
 _ENDS = re.compile(
@@ -205,3 +220,16 @@ def refuse_unread(text: str, name: str) -> None:
             last = _ENDS.search(text)
             why = f": {last[0].strip()[:_SHOWN]}" if last else ": the output is cut off"
             raise UsageError(f"{name}: {program} printed no report{why}")
+
+
+def list_unread(text: str, read: str) -> list[str]:
+    """Return each other program's output in a text of which one program's was read.
+
+    Args:
+        text: the text.
+        read: the program whose outputs were read, or `a table of steps`.
+    """
+    text = strip_prefixes(text)
+    whole = [f"{program}" for program, mark, _ in _MARKS if mark.search(text)]
+    cut = {f"{one}'s output" for one, mark in _NO_REPORT if one != read and mark.search(text)}
+    return [*whole, *sorted(cut)]

@@ -38,6 +38,7 @@ _ABORTED = re.compile(
 _PERCENTILE = re.compile(r"^(?P<p>[\d.]+)(?:st|nd|rd|th)?PercentileLatency\((?P<unit>us|ms)\)$")
 _THREADS = re.compile(r"-threads\s+(\d+)|-p\s+threadcount=(\d+)")
 _TARGET = re.compile(r"-target\s+(\d+)|-p\s+target=(\d+)")
+_LOAD = re.compile(r"^(?:Command line:|.*\bycsb\.Client\b).*[ \t]-load\b", re.MULTILINE)
 _INTENDED = "-p measurement.interval=intended"
 _OPERATIONS = ("READ", "UPDATE", "INSERT", "SCAN", "DELETE", "READ-MODIFY-WRITE")
 _WHOLE = 0.9  # least share of the operations that the sections of a whole summary have
@@ -48,6 +49,11 @@ Sections = Mapping[str, Mapping[str, str]]
 def is_ycsb(text: str) -> bool:
     """Return whether the text holds YCSB's summary."""
     return bool(_SUMMARY.search(text))
+
+
+def is_run(text: str) -> bool:
+    """Return whether an output is not of the phase that fills the table (`ycsb load`)."""
+    return not _LOAD.search(text)
 
 
 def read_ycsb(text: str, name: str) -> Reading:

@@ -111,7 +111,7 @@ class MySqlDatasets(SqlDatasets):
         return self._execute(query)
 
     def _quote(self, name: str) -> str:
-        return f"`{name}`"
+        return f"`{name.replace('`', '``')}`"
 
     def _fold_name(self, column: str) -> str:
         return column.lower()
@@ -135,11 +135,11 @@ class MySqlDatasets(SqlDatasets):
         )
         return bool(rows)
 
-    def _columns_of(self, table: Table) -> tuple[str, ...]:
+    def _columns_of(self, table: str) -> tuple[str, ...]:
         rows = self._execute(
             "SELECT column_name FROM information_schema.columns"
             " WHERE table_schema = DATABASE() AND table_name = ? ORDER BY ordinal_position",
-            table.name,
+            table,
         )
         return tuple(str(row[0]) for row in rows)
 

@@ -133,11 +133,11 @@ class PostgresDatasets(SqlDatasets):
         sql = "SELECT 1 FROM pg_proc WHERE pronamespace = current_schema()::regnamespace"
         return bool(self._execute(f"{sql} AND proname = ?", name.lower()))
 
-    def _columns_of(self, table: Table) -> tuple[str, ...]:
+    def _columns_of(self, table: str) -> tuple[str, ...]:
         rows = self._execute(
             "SELECT attname FROM pg_attribute WHERE attrelid = ?::regclass"
             " AND attnum > 0 AND NOT attisdropped ORDER BY attnum",
-            quote_name(table.name),
+            quote_name(table),
         )
         return tuple(str(row[0]) for row in rows)
 

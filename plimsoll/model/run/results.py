@@ -1,12 +1,14 @@
 """The result of a run: `result.json` and the files of each step. See docs/results.md."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from statistics import geometric_mean
 from typing import Annotated, Literal, Self
 
 from pydantic import Field
 
+from plimsoll import words
 from plimsoll.model.aws.volumes import VolumeLimits
 from plimsoll.model.base import Model
 from plimsoll.model.datasets import DatasetLayout
@@ -129,6 +131,34 @@ def known_rows(
     }
     meant = {name: least for name, (least, _) in known.items()}
     return meant, {name: missing for name, (_, missing) in known.items()}
+
+
+_ENOUGH = 100  # successes of which one would have met a row
+
+
+def note_no_rows(
+    measured: Iterable[Mapping[str, OperationReport | OperationTotals]],
+) -> tuple[str, ...]:
+    """Return a note on operations that met no row at all, though the server counts rows.
+
+    A statement with more conditions than a key may rightly meet none, so no audit disputes it.
+
+    Args:
+        measured: The operations of each step.
+    """
+    succeeded: Counter[str] = Counter()
+    rows: Counter[str] = Counter()
+    for operations in measured:
+        for name, totals in operations.items():
+            unsure = totals.rows is not None and not totals.rows_least  # else an audit disputes it
+            succeeded[name] += totals.succeeded if unsure else 0
+            rows[name] += totals.rows or 0
+    return tuple(
+        f"{name} met no row in any of its {words.plural(count, 'operation')}: if its rows are meant"
+        " to be there, state `rows: 1` in its statement; then such a load does not count"
+        for name, count in succeeded.items()
+        if count >= _ENOUGH and not rows[name]
+    )
 
 
 class FleetFigures(Model):

@@ -101,6 +101,34 @@ def test_updates_that_a_mariadb_never_commits_are_told(fresh_database: str) -> N
     assert kept.read_back.kept > 0
 
 
+COUNTING = """\
+about: Counts.
+tables:
+  odd:
+    rows: $records
+    primary_key: [id]
+    columns: {id: {type: bigint, value: row}, v: {type: int, value: 0}}
+operations:
+  count:
+    weight: 1
+    statements:
+      - {sql: "UPDATE {odd} SET v = v + 1 WHERE id = ?", binds: [{key: odd}]}
+"""
+
+
+def test_a_write_to_a_column_that_is_invisible_is_read_back(fresh_database: str) -> None:
+    target = parse_dsn(fresh_database)
+    with closing(connect(target)) as session:
+        execute(
+            session,
+            "CREATE TABLE odd (id BIGINT PRIMARY KEY, v INT INVISIBLE DEFAULT 0, `a``b` INT)",
+        )
+        execute(session, "INSERT INTO odd (id) SELECT seq FROM mysql.seq_0_to_99")
+    report = measure(target, parse_workload(COUNTING).compile(100, {}, "mysql"), 200)
+    assert report.read_back is not None
+    assert report.read_back.kept > 0
+
+
 @pytest.mark.parametrize("name", ["ycsb-a", "sysbench-oltp-read-write"])
 def test_a_load_on_rows_that_are_gone_says_so(
     plimsoll: Callable[..., Output], fresh_database: str, name: str

@@ -9,6 +9,7 @@ import pytest
 
 import plimsoll_engine
 from plimsoll.databases.mysql.session import connect, execute
+from plimsoll.load_line.durability import note_durability
 from plimsoll.local.databases.mariadb_server import MariaDbServer
 from plimsoll.local.databases.postgres_server import PostgresServer
 from plimsoll.model.engine.answered import LoadReport
@@ -30,6 +31,7 @@ HOSTILE = {
     "unique_checks": "0",
     "sql_select_limit": "1",
     "sql_safe_updates": "1",
+    "innodb_flush_log_at_trx_commit": "2",
 }
 INIT_CONNECT = "SET autocommit = 0, sql_mode = 'ANSI', character_set_client = latin1"
 
@@ -83,6 +85,13 @@ def test_our_own_sessions_on_mariadb_set_the_same(hostile_mariadb: EngineTarget)
     assert in_force == {n: v.strip("'") for n, v in SESSION_SETTINGS["mysql"]}
 
 
+def test_commits_that_do_not_wait_for_the_storage_of_a_mariadb_are_said(
+    hostile_mariadb: EngineTarget,
+) -> None:
+    (note,) = note_durability(hostile_mariadb)
+    assert "COMMITs do not wait for the storage (innodb_flush_log_at_trx_commit = 2)" in note
+
+
 def test_rows_prepared_on_a_mariadb_with_autocommit_off_are_there(
     hostile_mariadb: EngineTarget, plimsoll: Callable[..., Output]
 ) -> None:
@@ -109,6 +118,7 @@ def test_the_settings_of_a_role_do_not_reach_a_load_on_postgresql(
             "DateStyle": "German",
             "TimeZone": "Pacific/Apia",
             "standard_conforming_strings": "off",
+            "synchronous_commit": "off",
         }.items():
             administrator.run(f"ALTER ROLE {role} SET {name} = '{value}'")
         administrator.run(f"CREATE TABLE {role} (id int PRIMARY KEY, k bigint NOT NULL)")
@@ -121,5 +131,7 @@ def test_the_settings_of_a_role_do_not_reach_a_load_on_postgresql(
         )
         report = update(target, f"UPDATE {role} SET k = k + 1 WHERE id = $1 AND {as_set}")
         assert report.operations["update"].succeeded == UPDATES
+        assert note_durability(parse_dsn(postgres.dsn)) == ()
+        assert "storage (synchronous_commit = off)" in note_durability(target)[0]
         assert administrator.run(f"SELECT sum(k) FROM {role}") == [[UPDATES]]
         administrator.run(f"DROP OWNED BY {role}; DROP TABLE {role}; DROP ROLE {role}")

@@ -1,5 +1,11 @@
 """Outputs as people have them: separators, log prefixes, partial runs, programs not read."""
 
+import html
+import json
+import quopri
+import textwrap
+from collections.abc import Callable
+from itertools import permutations
 from pathlib import Path
 
 import pytest
@@ -9,11 +15,12 @@ from plimsoll.capacity.readers.tables import read_csv
 from plimsoll.errors import UsageError
 from plimsoll.model.judging.steps import Step
 from plimsoll.requests.step_files import read_steps
-from tests.unit.capacity.readers.outputs import NAMES, REFUSED, read, reading_of, text_of
+from tests.unit.capacity.readers.outputs import FOLDER, NAMES, REFUSED, read, reading_of, text_of
 
 CASES = Path(__file__).parent / "cases"
 TEXTS = [name for name in NAMES if name.endswith(".txt") and name not in REFUSED]
 HEADER = "clients,throughput_ops_per_second,latency_us.read.p99"
+TABLE = f"{HEADER}\n1,700,830\n2,1300,1190\n"
 
 
 def steps_of(path: Path, *, connections: list[int] | None = None) -> list[Step]:
@@ -280,32 +287,141 @@ def test_a_throughput_that_its_own_operations_deny_is_refused() -> None:
 # --- what copying and logging add ---
 
 
-@pytest.mark.parametrize(
-    "prefix",
-    [
-        "2026-11-27T10:00:00.123456789Z ",
-        "2026-11-27T10:00:00.123Z stdout F ",
-        "[2026-11-27 10:00:00] ",
-        "2026-11-27 10:00:00,123 INFO ",
-        "Nov 27 10:00:00 db-1 bench[123]: ",
-        "Nov 27 10:00:00 db-1 bench: ",
-        "Nov 27 10:00:00 ",
-        "Fri 2026-11-27 10:00:00 UTC db-1 bench.service[123]: ",
-        "bench\tRun it\t2026-11-27T10:00:00.1234567Z ",
-        "2026-11-27T10:00:00.123456Z 01O ",
-        "2026-11-27 10:00:00,123 - bench - INFO - ",
-        "27.11.2026 10:00:00 ",
-        "bench.log:12:",
-        "#12 0.345 ",
-        "+",
-        "bench-1  | ",
-        "bench-1  | 2026-11-27T10:00:00Z ",
-        "[10:00:00] ",
-        "> ",
-        "    ",
-        "\t",
-    ],
-)
+PREFIXES = [
+    "2026-11-27T10:00:00.123456789Z ",
+    "2026-11-27T10:00:00.123Z stdout F ",
+    "[2026-11-27 10:00:00] ",
+    "2026-11-27 10:00:00,123 INFO ",
+    "Nov 27 10:00:00 db-1 bench[123]: ",
+    "Nov 27 10:00:00 db-1 bench: ",
+    "Nov 27 10:00:00 ",
+    "Fri 2026-11-27 10:00:00 UTC db-1 bench.service[123]: ",
+    "bench\tRun it\t2026-11-27T10:00:00.1234567Z ",
+    "2026-11-27T10:00:00.123456Z 01O ",
+    "2026-11-27 10:00:00,123 - bench - INFO - ",
+    "27.11.2026 10:00:00 ",
+    "bench.log:12:",
+    "#12 0.345 ",
+    "+",
+    "bench-1  | ",
+    "bench-1  | 2026-11-27T10:00:00Z ",
+    "[10:00:00] ",
+    "> ",
+    "    ",
+    "\t",
+]
+WHOLE = {
+    **{name: text_of(name) for name in NAMES if name.endswith(".json")},
+    "a.csv": TABLE,
+    "a.md": "| clients | throughput_ops_per_second |\n|---|---|\n| 1 | 700 |\n",
+    "a.json": '[\n  {"clients": 1, "throughput_ops_per_second": 700.5}\n]\n',
+}
+
+
+def figures_of(path: Path) -> list[Step]:
+    """The steps of a file, without their source, at a rate if it asks for one."""
+    try:
+        steps = steps_of(path)
+    except UsageError as error:
+        assert "--rate" in str(error)  # noqa: PT017 - its load
+        steps, _ = read_steps(
+            [path], unnamed="mean", connections=[], rates=[1e5], units_by_littles_law=True
+        )
+    return [step.model_copy(update={"source": None}) for step in steps]
+
+
+@pytest.mark.parametrize("prefix", [*PREFIXES, "[pod/bench-x7/bench] ", "bench-x7 \u203a bench "])
+@pytest.mark.parametrize("name", WHOLE)
+def test_prefixes_of_a_log_change_no_table_and_no_json(
+    name: str, prefix: str, tmp_path: Path
+) -> None:
+    alone = figures_of(written(tmp_path, WHOLE[name]))
+    lines = WHOLE[name].rstrip("\n").split("\n")
+    assert figures_of(written(tmp_path, "".join(f"{prefix}{line}\n" for line in lines))) == alone
+
+
+def as_log(key: str) -> Callable[[str], str]:
+    """Each line as a log has it that is JSON."""
+    return lambda text: "".join(
+        json.dumps({"time": "10:00", key: f"\x1b[32m{line}\x1b[0m"}) + "\r\n"
+        for line in text.rstrip("\n").split("\n")
+    )
+
+
+def numbered(form: str) -> Callable[[str], str]:
+    """Each line with its number."""
+    return lambda text: "".join(
+        form.format(number, line) for number, line in enumerate(text.split("\n"), 1)
+    )
+
+
+WRAPPERS: dict[str, Callable[[str], str]] = {
+    "docker's files": as_log("log"),
+    "journalctl -o json": as_log("MESSAGE"),
+    "cat -n": numbered("{:6d}\t{}\n"),
+    "grep -n": numbered("{}:{}\n"),
+    "quoted-printable": lambda text: quopri.encodestring(text.encode()).decode(),
+    "a page": lambda text: f"<pre>\n{html.escape(text)}</pre>\n",
+    "a block": lambda text: f"```text\n{text}```\n",
+    "trailing blanks": lambda text: text.replace("\n", "   \n"),
+    "blanks without a width": lambda text: text.replace("\n", "\u200b\n"),
+    "blanks that do not break": lambda text: text.replace(" ", "\u00a0"),
+    "a title of a terminal": lambda text: f"\x1b]0;root@db: ~\x07{text}",
+    "links of a terminal": lambda text: f"\x1b]8;;http://x\x1b\\{text}\x1b]8;;\x1b\\",
+    "colors": lambda text: text.replace("\n", "\x1b[0m\n\x1b[32m"),
+    "backspaces": lambda text: text.replace("\n", "\b\n"),
+    "carriage returns": lambda text: text.replace("\n", "\r\r\n"),
+}
+
+
+@pytest.mark.parametrize("wrapper", WRAPPERS)
+@pytest.mark.parametrize("name", [*TEXTS, *WHOLE])
+def test_what_copying_puts_around_a_text_changes_nothing(
+    name: str, wrapper: str, tmp_path: Path
+) -> None:
+    text = WHOLE[name] if name in WHOLE else text_of(name)
+    alone = figures_of(written(tmp_path, text))
+    assert figures_of(written(tmp_path, WRAPPERS[wrapper](text))) == alone
+
+
+@pytest.mark.parametrize("name", [name for name in WHOLE if name.endswith(".json")])
+def test_json_between_other_lines_is_read(name: str, tmp_path: Path) -> None:
+    text = f"root@db:~# cat {name}\n{WHOLE[name]}\nroot@db:~# exit\n"
+    assert figures_of(written(tmp_path, text)) == figures_of(written(tmp_path, WHOLE[name]))
+
+
+def test_json_that_is_cut_off_behind_another_is_not_left_out(tmp_path: Path) -> None:
+    whole = text_of("k6-summary-export.json")
+    assert "no JSON" in refusal_of(written(tmp_path, whole + whole[: len(whole) // 2]))
+
+
+def test_json_with_other_text_between_its_lines_is_named(tmp_path: Path) -> None:
+    lines = text_of("k6-summary-export.json").split("\n")
+    text = "\n".join(f"k6-1  | {line}\ndb-1  | checkpoint" for line in lines)
+    refusal = refusal_of(written(tmp_path, text))
+    assert refusal == "a.txt: k6's JSON between other lines: give the JSON alone"
+
+
+def test_a_table_whose_rows_have_different_prefixes_is_refused(tmp_path: Path) -> None:
+    rows = ["run | clients | throughput_ops_per_second", "a | 1 | 700", "b | 2 | 1300"]
+    assert "unknown column 'run'" in refusal_of(written(tmp_path, "\n".join(rows)))
+
+
+@pytest.mark.parametrize("text", ["===== 8 =====\n{}", "sysbench --threads=16 --time=20\n{}"])
+def test_signs_of_equality_are_no_mail(text: str, tmp_path: Path) -> None:
+    name = "sysbench-1.0.txt"
+    assert figures_of(written(tmp_path, text.format(text_of(name)))) == figures_of(FOLDER / name)
+
+
+@pytest.mark.parametrize("width", [72, 80, 100])
+def test_rows_that_were_broken_at_a_column_are_refused(width: int) -> None:
+    lines = text_of("go-ycsb-plain.txt").split("\n")
+    wrapped = "\n".join(part for line in lines for part in textwrap.wrap(line, width) or [""])
+    with pytest.raises(UsageError, match="its lines are broken: copy them whole: "):
+        reading_of(wrapped, "a.txt")
+
+
+@pytest.mark.parametrize("prefix", PREFIXES)
 @pytest.mark.parametrize("name", TEXTS)
 def test_prefixes_of_a_log_change_nothing(name: str, prefix: str) -> None:
     text = "\n".join(prefix + line for line in text_of(name).split("\n"))
@@ -313,15 +429,8 @@ def test_prefixes_of_a_log_change_nothing(name: str, prefix: str) -> None:
 
 
 @pytest.mark.parametrize("name", TEXTS)
-def test_odd_blanks_and_what_stands_around_change_nothing(name: str) -> None:
-    text = "$ ./bench.sh\n" + text_of(name).replace("  ", "\u00a0 ") + "\n$ exit\n"
-    assert reading_of(text, name) == read(name)
-
-
-def test_colors_of_a_terminal_change_nothing(tmp_path: Path) -> None:
-    text = "\n".join(f"\x1b[32m{line}\x1b[0m" for line in text_of("sysbench-1.0.txt").split("\n"))
-    (step,) = steps_of(written(tmp_path, text))
-    assert step == read("sysbench-1.0.txt").step.model_copy(update={"source": "a.txt"})
+def test_what_stands_around_changes_nothing(name: str) -> None:
+    assert reading_of(f"$ ./bench.sh\n{text_of(name)}\n$ exit\n", name) == read(name)
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-8-sig"])
@@ -362,6 +471,122 @@ def test_go_ycsb_figures_of_two_runs_without_properties_are_not_mixed() -> None:
     text = (CASES / "goycsb-without-properties.txt").read_text()
     with pytest.raises(UsageError, match="several outputs"):
         reading_of(text + text, "a.txt")
+
+
+# --- several outputs in one file ---
+
+
+READ = {
+    "pgbench": text_of("pgbench-15.txt"),
+    "sysbench": text_of("sysbench-1.0.txt"),
+    "YCSB": text_of("ycsb-0.17.txt"),
+    "k6": text_of("k6-summary-export.json"),
+    "latte": text_of("latte-0.29.json"),
+    "a table of steps": TABLE,
+}
+
+
+@pytest.mark.parametrize(("first", "second"), [*permutations(READ, 2)])
+def test_outputs_of_several_programs_are_refused_by_name(
+    first: str, second: str, tmp_path: Path
+) -> None:
+    refusal = refusal_of(written(tmp_path, READ[first] + READ[second]))
+    assert first in refusal
+    assert second in refusal
+    assert "they are no one load line: give each a file of its own" in refusal
+
+
+def test_files_of_several_programs_are_no_one_load_line(tmp_path: Path) -> None:
+    files = [tmp_path / "p.txt", tmp_path / "s.txt"]
+    for file, program in zip(files, ("pgbench", "sysbench"), strict=True):
+        file.write_text(READ[program])
+    with pytest.raises(
+        UsageError, match=r"p\.txt is pgbench's and s\.txt is sysbench's: outputs of"
+    ):
+        read_steps(files, unnamed="mean", connections=[], rates=[], units_by_littles_law=True)
+
+
+BESIDE = {
+    "fio's output": "a: (g=0): rw=randread\nfio-3.33\n  read: IOPS=1000, BW=3.9MiB/s\n",
+    "k6's text": (CASES / "k6-terminal.txt").read_text(),
+    "sysbench's report_json": text_of("sysbench-1.1-report_json.txt"),
+    "pgbench's output": "pgbench (15.18)\nstarting vacuum...end.\nprogress: 1.0 s, 90.0 tps\n",
+}
+
+
+@pytest.mark.parametrize("beside", BESIDE)
+@pytest.mark.parametrize("name", ["sysbench-1.0.txt", "ycsb-0.17.txt"])
+@pytest.mark.parametrize("is_first", [True, False])
+def test_what_is_left_out_of_a_file_is_named(
+    name: str, beside: str, is_first: bool, tmp_path: Path
+) -> None:
+    parts = [BESIDE[beside], text_of(name)] if is_first else [text_of(name), BESIDE[beside]]
+    steps, told = read_steps(
+        [written(tmp_path, "\n".join(parts))],
+        unnamed="mean",
+        connections=[],
+        rates=[],
+        units_by_littles_law=True,
+    )
+    assert [step.throughput_ops_per_second for step in steps] == [
+        read(name).step.throughput_ops_per_second
+    ]
+    assert told == [f"a.txt: {beside} in the same file is left out"]
+
+
+@pytest.mark.parametrize("beside", BESIDE)
+def test_a_table_beside_what_is_not_read_is_refused(beside: str, tmp_path: Path) -> None:
+    refusal = refusal_of(written(tmp_path, BESIDE[beside] + TABLE))
+    assert beside in refusal or "is sysbench's report_json" in refusal
+
+
+def test_a_run_that_failed_before_another_is_not_left_out(tmp_path: Path) -> None:
+    failed = (CASES / "sysbench-fatal.txt").read_text()
+    refusal = refusal_of(written(tmp_path, failed + text_of("sysbench-1.0.txt")))
+    assert "a.txt output 1: not a whole run: FATAL: mysql_stmt_execute()" in refusal
+
+
+def test_a_report_of_sysbench_0_5_beside_another_is_not_left_out(tmp_path: Path) -> None:
+    older = (CASES / "sysbench-0.5.txt").read_text()
+    refusal = refusal_of(written(tmp_path, text_of("sysbench-1.0.txt") + older))
+    assert "a.txt output 2: no 'Latency (ms):': sysbench 0.5's report, or cut off" in refusal
+
+
+@pytest.mark.parametrize(
+    ("name", "run", "load"),
+    [
+        ("ycsb-0.17.txt", "-threads 8 -t", "-threads 8 -load"),
+        ("go-ycsb-plain.txt", '"dotransactions"="true"', '"dotransactions"="false"'),
+    ],
+)
+def test_the_phase_that_fills_the_table_is_left_out(name: str, run: str, load: str) -> None:
+    filling = text_of(name).replace(run, load)
+    (found,) = read_text(filling + text_of(name), name)
+    assert found.step == read(name).step
+    assert "the phase `load`, which fills the table, is left out" in found.notes[-1]
+    (alone,) = read_text(filling, name)
+    assert alone.step == found.step, "alone it is a load of inserts"
+
+
+@pytest.mark.parametrize(
+    "header", ["# of Monday\n" + HEADER, f"#{HEADER}", "# " + HEADER.replace(",", "  ")]
+)
+def test_comments_of_a_table_are_left_out(header: str) -> None:
+    between = "  " if "  " in header else ","
+    (step,) = read_csv(f"{header}\n{between.join(('1', '700', '830'))}\n# end\n", "a", "mean")
+    assert (step.clients, step.latency_us) == (1, {"read": {"p99": 830}})
+
+
+def test_tables_of_the_same_columns_are_one_in_any_order() -> None:
+    other = "latency_us.read.p99,clients,throughput_ops_per_second\n1190,2,1300\n"
+    text = f"{HEADER}\n1,700,830\n\n{other}"
+    steps = read_csv(text, "a.csv", "mean")
+    assert [(step.clients, step.throughput_ops_per_second) for step in steps] == [
+        (1, 700),
+        (2, 1300),
+    ]
+    with pytest.raises(UsageError, match="row 4: a second table with other columns: give it a fi"):
+        read_csv(text.replace("\nlatency_us.read", "\nlatency_us.update"), "a.csv", "mean")
 
 
 # --- aborted and partial runs ---
@@ -477,6 +702,15 @@ def test_threads_that_finish_their_last_transaction_are_no_lost_threads() -> Non
             "YCSB printed no report: the output is cu",
         ),
         (
+            "unable to connect to a:80 Connection refused\n",
+            "wrk2 printed no report: unable to conn",
+        ),
+        ("creating tables...\n100 of 100 tuples (100%) done\n", "pgbench printed no report: the o"),
+        (
+            "Run finished, takes 20.0s\n+------+\n| READ |\n",
+            "that is go-ycsb's table: run it with -p outputstyle=plain or json",
+        ),
+        (
             "Running 30s test @ http://a/\nunable to connect to a:80\n",
             "wrk2 printed no report: unab",
         ),
@@ -492,6 +726,8 @@ def test_an_output_without_its_report_is_named(text: str, message: str, tmp_path
 
 
 UNREAD = {
+    "cassandra-stress  ": "id, type       total ops,    op/s\n4 threadCount, total,  10000,   9\n",
+    "siege": "Transactions:\t\t1000 hits\nAvailability:\t\t100.00 %\n",
     "HammerDB  ": '{"64B2C": {"db": "MariaDB", "activevu": "4", "nopm": "129416"}}',
     "HammerDB   ": '{"NEWORD": {"calls": "9", "avg_ms": "2.1", "ratio_pct": "56.0"}}',
     "HammerDB    ": "0 MySQL tpm\n77940 MySQL tpm\n",
@@ -546,6 +782,11 @@ def test_no_output_that_is_read_is_taken_for_another(name: str, tmp_path: Path) 
             steps_of(path)
         except UsageError as error:
             assert "Give --" in str(error) or "give --" in str(error)  # noqa: PT017 - its load
+
+
+def test_sysbench_s_json_is_named(tmp_path: Path) -> None:
+    refusal = refusal_of(written(tmp_path, text_of("sysbench-1.1-report_json.txt")))
+    assert "that is sysbench's report_json: it does not say which percentile" in refusal
 
 
 @pytest.mark.parametrize(

@@ -208,7 +208,6 @@ def test_errors_that_k6_does_not_tell_are_not_known_and_none_are_none() -> None:
     [
         ("sysbench-1.0.txt", "transactions:", "events:", "no 'transactions' line"),
         ("sysbench-1.1.txt", "time elapsed:", "elapsed:", "total time is missing: cut off"),
-        ("sysbench-1.1-report_json.txt", "", "", "latency: sysbench's report_json does not say"),
         ("go-ycsb-plain.txt", "Run finished", "Run ended", "cut off: no 'Run finished'"),
         ("go-ycsb-plain.txt", "Count: 100000", "Count: many", "READ, Count is 'many', not a num"),
         ("go-ycsb-json.txt", '"Count": "100000"', '"N": "1"', "READ has no Count: cut off"),
@@ -239,11 +238,6 @@ def test_outputs_one_after_the_other_in_one_file_are_steps(name: str, count: int
     assert {one.step.model_copy(update={"source": name}).model_dump_json() for one in found} == {
         alone.step.model_dump_json()
     }
-
-
-def test_outputs_of_two_programs_in_one_file_are_refused() -> None:
-    with pytest.raises(UsageError, match="outputs of several programs"):
-        reading_of(text_of("sysbench-1.0.txt") + text_of("pgbench-15.txt"), "a.txt")
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name.endswith(".txt")])

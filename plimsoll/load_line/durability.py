@@ -1,0 +1,28 @@
+"""Says when an existing database answers a COMMIT before the COMMIT is on the storage."""
+
+from plimsoll.databases.family import family_of
+from plimsoll.model.engine.asked import EngineTarget
+
+# Settings, and the values with which a COMMIT does not wait for the storage
+_EARLY = {
+    "innodb_flush_log_at_trx_commit": ("0", "2"),
+    "synchronous_commit": ("off",),
+    "fsync": ("off",),
+}
+
+
+def note_durability(target: EngineTarget) -> tuple[str, ...]:
+    """Return a note if a COMMIT of the load's account does not wait for the storage.
+
+    The settings are those of a session of the account: in PostgreSQL, ALTER ROLE and ALTER DATABASE
+    may give it its own. Cassandra flushes its log by the clock by default, which is no news.
+    """
+    if target.protocol == "cql":
+        return ()
+    read = family_of(target.protocol).read_parameters(target, [*_EARLY])
+    early = [f"{name} = {value}" for name, value in read.items() if value in _EARLY.get(name, ())]
+    told = (
+        f"COMMITs do not wait for the storage ({', '.join(early)}): a crash loses the last of them,"
+        " and a server whose COMMITs wait is slower"
+    )
+    return (told,) if early else ()
