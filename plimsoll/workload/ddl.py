@@ -26,6 +26,7 @@ _POSTGRES_TYPES = (
     (r"date", "DATE"),
     (r"(?:datetime|timestamp)(\(\d\))?", r"TIMESTAMP\1"),
     (r"json", "JSON"),
+    (r"boolean", "BOOLEAN"),
 )
 # Declared types and the CQL types that hold the same values
 _CQL_TYPES = (

@@ -26,6 +26,8 @@ class Digest(Model):
     listed: tuple[Annotated[float, Field(ge=0)], ...] = ()
     limit: Annotated[float, Field(ge=0)] | None = None
     span: Annotated[float, Field(ge=0)] | None = None
+    # Whether each of its values was the same in all calls; empty if the source does not tell
+    fixed: tuple[bool, ...] = ()
 
 
 class TransactionSeen(Model):
@@ -59,6 +61,7 @@ class ColumnSeen(Model):
     mean_length: float | None = None
     distinct: Count | None = None  # number of different values, by the statistics of its index
     top_share: Annotated[float, Field(ge=0, le=1)] | None = None  # see `TOP_VALUES`
+    null_share: Annotated[float, Field(ge=0, le=1)] = 0.0  # share of a sample's rows that are null
     lowest: int | None = None  # lowest value of a number that an index begins with
     highest: int | None = None
 

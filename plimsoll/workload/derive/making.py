@@ -10,11 +10,11 @@ from plimsoll.complaints import Scalar
 from plimsoll.errors import WorkloadError
 from plimsoll.model.databases import Language, protocol_facts
 from plimsoll.model.engine.asked import Protocol as WireProtocol
-from plimsoll.model.run.statements_seen import StatementsSeen
+from plimsoll.model.run.statements_seen import KeysSeen, StatementsSeen
 from plimsoll.workload.compiled import Table
 from plimsoll.workload.ddl import define_tables
 from plimsoll.workload.declared import read_part
-from plimsoll.workload.derive.binds import Known, find_binds, rows_per_call
+from plimsoll.workload.derive.binds import FEW_LEAST, Known, find_binds, rows_per_call
 from plimsoll.workload.derive.columns import find_row_numbers
 from plimsoll.workload.derive.grouping import Part
 from plimsoll.workload.derive.shapes import Shape
@@ -74,6 +74,7 @@ class Maker:
         known: The tables by the names in the server.
         usual_rows: The rows of a usual range, for ranges whose rows are not counted.
         trial: A server that tries each statement; None to try none.
+        keys: How the keys of statements repeat, by the indexes of their digests.
         guesses: The guesses made so far.
     """
 
@@ -81,6 +82,7 @@ class Maker:
     known: Mapping[str, Known]
     usual_rows: float | None
     trial: Trial | None = None
+    keys: Sequence[KeysSeen] = ()
     guesses: dict[str, None] = field(default_factory=dict)
 
     @property
@@ -100,9 +102,6 @@ class Maker:
         if (why := self._find_lacking_index(one.shape)) is not None:
             return why
         for table in one.shape.tables:
-            seen = self.known[table].seen
-            if one.shape.verb != "INSERT" and seen.rows and not seen.primary_key:
-                return f"reads {table}, which has no primary key, so that its rows cannot be made"
             if self.known[table].name in self._checked.problems:
                 return self._checked.problems[self.known[table].name]
         try:
@@ -202,6 +201,14 @@ class Maker:
     def _texts(self, statements: Sequence[Mapping[str, Any]]) -> tuple[Text, ...]:
         return tuple((str(one[self.language]), int(one.get("repeat", 1))) for one in statements)
 
+    def _find_keys(self, one: Taken) -> KeysSeen | None:
+        """Return how the keys of a statement repeat; None if that is not known of all its calls."""
+        found = [keys for keys in self.keys if keys.digest in one.members]
+        if not found or len(found) < len(one.members):
+            return None
+        most = max(found, key=lambda keys: keys.distinct)
+        return most.model_copy(update={"calls": sum(keys.calls for keys in found)})
+
     def _statement(
         self, one: Taken, *, mark: str = "", replaced: str = "", kept: bool = True
     ) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -213,6 +220,7 @@ class Maker:
             mark=mark,
             replaced=replaced,
             usual_rows=self.usual_rows,
+            keys=self._find_keys(one),
         )
         if kept:
             self.guesses.update(dict.fromkeys(sorted(found.guesses)))
@@ -265,6 +273,8 @@ def find_key_skew(
             continue
         rows = find_row_numbers(known[first.table].seen)[1]
         for member in set(one.members) & set(keys):
+            if keys[member].distinct * FEW_LEAST <= keys[member].calls:
+                continue  # it is about few rows, which its own values say
             constant = fit_zipfian_constant(keys[member], rows)
             if constant is not None:
                 total += constant * keys[member].calls

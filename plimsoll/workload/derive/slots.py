@@ -149,12 +149,12 @@ class Slots:
             why = "compares something with a value that is not a column by itself"
         elif not self._sight.tables:
             why = (
-                "names no table that a workload can make: such as a view, or a name with other"
-                " characters than a to z, digits and _"
+                "names no table of the database that is seen: a view, perhaps, which a workload"
+                " cannot have"
             )
         else:
             why = (
-                f"compares {name.text.lower()}, which is no column that a workload can make, such"
-                " as a generated one"
+                f"compares {name.text.lower()}, which is no column of a table that it names, such"
+                " as one that it computes"
             )
         raise workload_error(why)

@@ -13,6 +13,7 @@ OURS = "/* plimsoll */"  # in statements with which Plimsoll looks at PostgreSQL
 KINDS_MOST = 20_000  # kinds of statements that are told apart
 SKETCHES_MOST = 100  # kinds whose keys are counted: the first that are seen
 SESSIONS_MOST = 50_000
+FIXED_LEAST = 20  # calls from which a value that never changed counts as fixed
 STATEMENTS_MOST = 1000  # of a transaction
 TRANSACTIONS_MOST = 10_000  # kinds of transactions
 MINUTES_MOST = 100_000
@@ -60,6 +61,18 @@ class _Kind:
     limit: list[int] = field(default_factory=lambda: [0, 0])  # sum and number of values
     span: list[int] = field(default_factory=lambda: [0, 0])
     keys: KeySketch | None = None
+    first: tuple[int, ...] = ()  # hashes of the values of the first call
+    fixed: list[bool] = field(default_factory=list)  # whether they were the same ever since
+
+    def compare(self, hashes: tuple[int, ...]) -> None:
+        """Compare the values of a call with those of the first one, by their hashes."""
+        if self.calls == 1:
+            self.first, self.fixed = hashes, [True] * len(hashes)
+        elif len(hashes) != len(self.first):
+            self.fixed = []
+        elif any(self.fixed):
+            pairs = zip(self.fixed, self.first, hashes, strict=False)
+            self.fixed = [fixed and one == other for fixed, one, other in pairs]
 
 
 @dataclass(slots=True)
@@ -170,6 +183,7 @@ class Fold:
                 total[1] += 1
         if found.key is not None:
             self._count_key(kind, found.key)
+        kind.compare(found.hashes)
         return index
 
     def _count_key(self, kind: _Kind, key: int) -> None:
@@ -260,6 +274,7 @@ class Fold:
             listed=tuple(total / kind.calls for total in kind.listed),
             limit=kind.limit[0] / kind.limit[1] if kind.limit[1] else None,
             span=kind.span[0] / kind.span[1] if kind.span[1] else None,
+            fixed=tuple(kind.fixed) if kind.calls >= FIXED_LEAST else (),
         )
 
     def transactions(self, chosen: Mapping[int, int]) -> tuple[TransactionSeen, ...]:

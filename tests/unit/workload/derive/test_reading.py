@@ -109,8 +109,11 @@ REFUSED = [
     ("SELECT `c` FROM `sbtest1` WHERE `id` = ...", "cut short"),
     ("SELECT `c` FROM `sbtest1` WHERE `c` LIKE ?", "not known what it is for"),
     ("SELECT `c` FROM `sbtest1` WHERE LOWER ( `c` ) = ?", "not a column by itself"),
-    ("SELECT `c` FROM `sbtest1` WHERE OWNER = ?", "compares owner, which is no column that a wo"),
-    ("SELECT `c` FROM `view` WHERE `id` = ?", "names no table that a workload can make: such as"),
+    ("SELECT `c` FROM `sbtest1` WHERE OWNER = ?", "compares owner, which is no column of a table"),
+    (
+        "SELECT `c` FROM `view` WHERE `id` = ?",
+        "names no table of the database that is seen: a view",
+    ),
     ("SELECT `c` FROM `sbtest1` WHERE `id` = ? - ?", "an expression"),
     ("SELECT `c` FROM `sbtest1` WHERE ( `id` , `k` ) IN (...)", "not a column by itself"),
     ("SELECT `c` FROM `sbtest1` WHERE `id` = ?; DROP TABLE `sbtest1`", "more than one statement"),
