@@ -21,6 +21,8 @@ FEW_LEAST = 10
 CALLS_LEAST = 20
 # Shares below this, or as near to 1, count as none and all.
 SHARE_LEAST = 0.05
+# Share of a table's rows that a LIKE examines from which no index helps it
+READS_ALL_LEAST = 0.5
 # Rows that an UPDATE examines on average up to which it names one row
 NAMES_ONE_MOST = 1.5
 
@@ -50,9 +52,10 @@ class Known:
         *,
         prefixes: bool = False,
         compared: Collection[str] = (),
+        asked: Mapping[str, float] | None = None,
     ) -> "Known":
         """Create one from a table of the database; see `fill_columns`."""
-        columns = fill_columns(seen, prefixes=prefixes, compared=compared)
+        columns = fill_columns(seen, prefixes=prefixes, compared=compared, asked=asked)
         return cls(seen, name, columns, copies)
 
     @property
@@ -94,6 +97,12 @@ def rows_per_call(shape: Shape, digest: Digest) -> float | None:
     elif shape.distinct and counted is not None:  # DISTINCT reads rows again from a temporary table
         counted = max(counted, round((digest.rows_examined or 0) / DISTINCT_READS))
     return None if counted is None or not digest.calls else counted / digest.calls
+
+
+def find_led(index: Collection[str], equal: Collection[str]) -> list[str]:
+    """Return the first columns of an index, as far as a statement compares them by `=`."""
+    columns = (parse_indexed(name).column for name in index)
+    return list(takewhile(lambda column: column in equal, columns))
 
 
 def unchanged_share(shape: Shape, digest: Digest) -> float:
@@ -221,6 +230,8 @@ class _Binder:
                 return self._give_compared(slot)
             case "low" | "high":
                 return self._give_end(slot)
+            case "like":
+                return self._give_pattern(slot)
 
     def _find_column(self, slot: Slot) -> Filled:
         return self._tables[slot.table].columns[slot.column]
@@ -298,18 +309,94 @@ class _Binder:
     def _give_compared(self, slot: Slot) -> Any:
         known, column = self._tables[slot.table], self._find_column(slot)
         if slot.role != "equal":
-            return column.draw(known.key)
-        if self._finds_nothing:
-            if self._digest.rows_examined < SHARE_LEAST * self._digest.calls:
-                absent = column.absent(find_row_numbers(known.seen))
-                return column.draw(known.key) if absent is None else absent
-            if column.place is not None and slot.column not in self._find_index(slot):
-                return column.of_row(self._draw_row(slot.alias, known), shift=1)
+            return self._miss(slot, column.draw(known.key))
         if self._replaced and (column.by_row or self._names_row(slot.alias)):
             return column.of_row(self._replaced)
-        if self._names_row(slot.alias) or (self._few(known) and self._is_keyed(slot)):
-            return column.of_row(self._draw_row(slot.alias, known))
-        return column.draw(known.key)
+        led = self._find_index(slot)
+        if self._finds_nothing and column.place is not None and slot.column not in led:
+            return column.of_row(self._draw_row(slot.alias, known), shift=1)
+        counted = self._digest.rows_examined is not None and self._digest.calls > 0
+        if column.often is not None and counted and not self._names_one(slot.alias):
+            found = column.choose(self._expect_rows(slot)[1])
+        elif self._names_row(slot.alias) or (self._few(known) and self._is_keyed(slot)):
+            found = column.of_row(self._draw_row(slot.alias, known))
+        else:
+            found = column.draw(known.key)
+        return self._miss(slot, found) if slot.column == next(iter(led), None) else found
+
+    def _miss(self, slot: Slot, found: Any) -> Any:
+        """Return a value that is found, or one of no row as often as the rows of a call tell."""
+        each, calls = self._digest.rows_examined, self._digest.calls
+        if each is None or not calls or self._shape.verb in {"INSERT", "REPLACE"}:
+            return found
+        if len(self._shape.tables) == 1 and not self._ranges:
+            expected, _ = self._expect_rows(slot)
+            hit = _round_share(each / calls / expected)
+        else:
+            hit = 0.0 if each < SHARE_LEAST * calls else 1.0
+        absent = self._find_column(slot).absent(find_row_numbers(self._tables[slot.table].seen))
+        if hit == 1 or absent is None:
+            return found
+        return {"weighted": [[hit, found], [round(1 - hit, 2), absent]]} if hit else absent
+
+    def _expect_rows(self, slot: Slot) -> tuple[float, float]:
+        """Return the rows that a call finds, and the portion that asks for frequent values.
+
+        The portion is such that calls examine as many rows as they did.
+        """
+        rows = find_row_numbers(self._tables[slot.table].seen)[1]
+        if slot.role == "member":
+            number = sum(self._found.many) or sum(
+                one.role == "member" and one.column == slot.column for one in self._shape.slots
+            )
+            return max(1.0, number * self._find_column(slot).rows_each), 0.0
+        led = self._find_index(slot)
+        columns = [self._tables[slot.table].columns[name] for name in led]
+        most, least = (
+            max(1.0, rows * math.prod(column.share(rows, often=often) for column in columns))
+            for often in (True, False)
+        )
+        seen = (self._digest.rows_examined or 0) / self._digest.calls
+        portion = (seen - least) / (most - least) if most > least else 0.0
+        if len(led) > 1:  # all of its columns are frequent values, or none is
+            portion = float(seen * seen >= most * least)
+        portion = min(1.0, max(0.0, round(portion, 3)))
+        expected = least + portion * (most - least)
+        return min(expected, self._limit or expected), portion
+
+    def _names_one(self, alias: str) -> bool:
+        """Whether a statement compares a column in which each row has a value of its own."""
+        return any(
+            slot.alias == alias and slot.role == "equal" and self._find_column(slot).by_row
+            for slot in self._shape.slots
+        )
+
+    @property
+    def _finds_nothing(self) -> bool:
+        """Whether a SELECT finds no row, though it examines those that an index finds."""
+        shape, digest = self._shape, self._digest
+        if shape.verb != "SELECT" or shape.aggregates or len(shape.tables) != 1:
+            return False
+        if digest.rows_examined is None or digest.rows_sent is None:
+            return False
+        least = SHARE_LEAST * digest.calls
+        return digest.rows_sent < least <= digest.rows_examined
+
+    def _find_index(self, slot: Slot) -> list[str]:
+        """Return the columns of the index by which a statement finds the fewest rows."""
+        known = self._tables[slot.table]
+        equal = {
+            one.column: self._find_column(one).rows_each
+            for one in self._shape.slots
+            if one.role == "equal" and one.alias == slot.alias
+        }
+        rows = max(known.seen.rows, 1)
+        ways = [
+            led
+            for names in (known.seen.primary_key, *known.seen.indexes.values())
+            if (led := find_led(names, equal))
+        ]
+        return min(ways, default=[], key=lambda led: math.prod(equal[c] / rows for c in led))
 
     def _names_row(self, alias: str) -> bool:
         """Whether a statement compares, or leaves, several columns of one row."""
@@ -320,36 +407,6 @@ class _Binder:
             and (slot.role == "equal" or (slot.role == "set" and self._unchanged))
         }
         return len(columns) > 1
-
-    @property
-    def _finds_nothing(self) -> bool:
-        """Whether a SELECT finds no row.
-
-        If it examines rows, those have the values of the columns of an index, and no others.
-        """
-        shape, sent = self._shape, self._digest.rows_sent
-        if shape.verb != "SELECT" or shape.aggregates or len(shape.tables) != 1:
-            return False
-        if self._digest.rows_examined is None or sent is None:
-            return False
-        return sent < SHARE_LEAST * self._digest.calls
-
-    def _find_index(self, slot: Slot) -> set[str]:
-        """Return the columns of the index by which a statement finds the fewest rows."""
-        seen = self._tables[slot.table].seen
-        equal = {
-            one.column: self._find_column(one).rows_each
-            for one in self._shape.slots
-            if one.role == "equal" and one.alias == slot.alias
-        }
-        rows, found = float("inf"), set(equal)
-        for names in (seen.primary_key, *seen.indexes.values()):
-            columns = [parse_indexed(name).column for name in names]
-            led = list(takewhile(lambda column: column in equal, columns))
-            left = math.prod(equal[column] / max(seen.rows, 1) for column in led)
-            if led and left < rows:
-                rows, found = left, set(led)
-        return found
 
     def _is_keyed(self, slot: Slot) -> bool:
         """Whether it is the first column that is compared, of which the log counted the values."""
@@ -414,6 +471,21 @@ class _Binder:
         if column.number:
             return ends
         return column.at(self._draw_once(f"{slot.role}_{slot.column}_{slot.alias}", ends))
+
+    def _give_pattern(self, slot: Slot) -> Any:
+        """Return a pattern that is looked for in all rows.
+
+        Raises:
+            WorkloadError: An index may find what begins with the pattern.
+        """
+        digest, rows = self._digest, find_row_numbers(self._tables[slot.table].seen)[1]
+        if (digest.rows_examined or 0) < READS_ALL_LEAST * rows * digest.calls:
+            raise workload_error(
+                f"asks by LIKE for what begins with a part of {slot.column}: how much that is, is"
+                " not known"
+            )
+        # made-up texts have a v, and no two hyphens
+        return {"literal": "%v%" if digest.rows_sent else "%--%"}
 
     def _rows_of_range(self) -> float:
         rows = self._rows if self._rows is not None else self._usual_rows

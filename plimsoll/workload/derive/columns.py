@@ -12,7 +12,7 @@ combination is then equally frequent, and rows with neighboring values lie apart
 
 import math
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -104,6 +104,8 @@ class Filled:
         rows_each: The number of rows per distinct value.
         place: How its value follows from the row's number; None if it is drawn for each row.
         null_share: The share of the rows in which it is null.
+        often: The share of the rows that have its first values, and their number; None if all
+            values are alike.
     """
 
     type: str
@@ -117,6 +119,32 @@ class Filled:
     rows_each: float = 1.0
     place: Place | None = None
     null_share: float = 0.0
+    often: tuple[float, int] | None = None
+
+    def share(self, rows: int, *, often: bool) -> float:
+        """Return the share of the rows that a value has: one of the first values, or another."""
+        if self.by_row:
+            return 1 / rows
+        if self.often is None:
+            return self.rows_each / rows
+        share, number = self.often
+        return share / number if often else (1 - share) / max(1, self.distinct - number)
+
+    def choose(self, portion: float) -> Any:
+        """Return one of the first values in a portion of the calls, and another one otherwise."""
+
+        def one(value: Any) -> Any:
+            match value:
+                case {"weighted": [[_, often], [_, seldom]]}:
+                    if portion in {0, 1}:
+                        return often if portion else seldom
+                    return {"weighted": [[portion, often], [round(1 - portion, 3), seldom]]}
+                case {"format": template, "of": [part]}:
+                    return {"format": template, "of": [one(part)]}
+                case _:
+                    return value
+
+        return one(self.value)
 
     @property
     def by_row(self) -> bool:
@@ -174,11 +202,10 @@ class Filled:
         if self.bounds is not None:
             low, high = self.bounds
             return {"integer": [high + 1, 2 * high - low + 1]}
-        match self.value:
-            case {"format": template, "of": [{"integer": [low, high]}]}:
-                return {"format": template, "of": [{"integer": [high + 1, 2 * high - low + 1]}]}
-            case _:
-                return None
+        if isinstance(self.value, dict) and len(self.value.get("of", ())) == 1:
+            numbers = {"integer": [self.distinct + 1, 2 * self.distinct]}
+            return {"format": self.value["format"], "of": [numbers]}
+        return None
 
     def fill(self) -> Any:
         """Return the value of a row that is created."""
@@ -273,7 +300,11 @@ def _follow(value: Any, number: str, place: Place, before: int) -> tuple[Any, in
 
 
 def fill_columns(
-    table: TableSeen, *, prefixes: bool, compared: Collection[str] = ()
+    table: TableSeen,
+    *,
+    prefixes: bool,
+    compared: Collection[str] = (),
+    asked: Mapping[str, float] | None = None,
 ) -> dict[str, Filled]:
     """Return the stand-in values of each column.
 
@@ -282,7 +313,10 @@ def fill_columns(
         prefixes: Whether statements compare only a part of a key of several columns. Then only its
             last column has another value in each row.
         compared: The columns without an index whose value has to follow from the row's number too.
+        asked: The share of the rows that have the value that statements ask for, by column, where
+            that is far more than others have.
     """
+    asked = asked or {}
     by_row = set(table.primary_key[-1:] if prefixes else table.primary_key)
     by_row |= {find_differing(table, name) for name in list_unique(table)}
     columns = {column.name: column for column in table.columns}
@@ -297,12 +331,14 @@ def fill_columns(
     for name in dict.fromkeys([*indexed, *(each for each in columns if each in set(compared))]):
         if name not in columns or name in by_row:
             continue
-        values = _count_values(columns[name], rows)
+        values = max(_count_values(columns[name], rows), 2 if name in asked else 1)
         if before * values > 2 * rows:  # no digits are left: it goes with the first ones
             before = 1
         values = min(values, math.ceil(rows / before))
         place = Place(rows, before, salt=2 * list(columns).index(name))
-        found[name] = _fill_by_value(columns[name], rows, values, place=place)
+        found[name] = _fill_by_value(
+            columns[name], rows, values, place=place, asked=asked.get(name)
+        )
         before *= values
     return {
         name: found.get(name) or _fill_by_value(column, rows, _count_values(column, rows))
@@ -359,7 +395,12 @@ def _fill_by_row(column: ColumnSeen) -> Filled:
 
 
 def _fill_by_value(
-    column: ColumnSeen, rows: int, distinct: int, *, place: Place | None = None
+    column: ColumnSeen,
+    rows: int,
+    distinct: int,
+    *,
+    place: Place | None = None,
+    asked: float | None = None,
 ) -> Filled:
     declared, same = map_type(column.type)
     null_share = column.null_share if column.nullable else 0.0
@@ -367,9 +408,9 @@ def _fill_by_value(
     bounds, value = None, None
     if integer := _INTEGER.fullmatch(declared):
         bounds = _find_bounds(column, integer, distinct)
-        value = _draw_integers(column, *bounds)
+        value = _draw_integers(column, *bounds, asked)
     else:
-        value = _draw_other_values(column, declared, distinct, compared=place is not None)
+        value = _draw_other_values(column, declared, distinct, place is not None, asked)
     return Filled(
         declared,
         same,
@@ -380,7 +421,19 @@ def _fill_by_value(
         rows_each=max(1.0, rows * (1 - null_share) / distinct),
         place=place,
         null_share=null_share,
+        often=_find_often(value),
     )
+
+
+def _find_often(value: Any) -> tuple[float, int] | None:
+    """Return the share and the number of a value's first integers; None if all are alike."""
+    match value:
+        case {"weighted": [[share, {"integer": [low, high]}], _]}:
+            return share, high - low + 1
+        case {"format": _, "of": [part]}:
+            return _find_often(part)
+        case _:
+            return None
 
 
 def _is_text(declared: str) -> bool:
@@ -404,10 +457,21 @@ def _find_bounds(column: ColumnSeen, integer: re.Match[str], distinct: int) -> t
     return lowest, min(lowest + distinct - 1, most)
 
 
-def _draw_integers(column: ColumnSeen, low: int, high: int) -> dict[str, Any]:
-    """Return integers, of which the first ones are the more frequent if a sample says so."""
+def _draw_integers(
+    column: ColumnSeen, low: int, high: int, asked: float | None = None
+) -> dict[str, Any]:
+    """Return integers, of which the first ones are the more frequent if it is so known.
+
+    Args:
+        column: The column.
+        low: The lowest integer.
+        high: The highest one.
+        asked: The share of the lowest one; None for what a sample of rows says of more.
+    """
     share, often = column.top_share, int(TOP_VALUES * (high - low + 1))
-    if share is None or share < 2 * TOP_VALUES or not often:
+    if asked is not None and low < high:
+        share, often = asked, 1
+    elif share is None or share < 2 * TOP_VALUES or not often:
         return {"integer": [low, high]}
     return {
         "weighted": [
@@ -427,7 +491,9 @@ def _draw_parts(distinct: int, *ranges: tuple[int, int]) -> list[dict[str, Any]]
     return parts
 
 
-def _draw_other_values(column: ColumnSeen, declared: str, distinct: int, *, compared: bool) -> Any:
+def _draw_other_values(
+    column: ColumnSeen, declared: str, distinct: int, compared: bool, asked: float | None
+) -> Any:
     """Return the stand-in values of a column that holds no integers."""
     if declared in _FIXED:
         return _FIXED[declared]
@@ -450,5 +516,5 @@ def _draw_other_values(column: ColumnSeen, declared: str, distinct: int, *, comp
     if compared and room >= digits:
         # The number stands first, where an index of a prefix has it.
         filling = "v" * max(0, length - digits)
-        return {"format": "{}" + filling, "of": [_draw_integers(column, 1, distinct)]}
+        return {"format": "{}" + filling, "of": [_draw_integers(column, 1, distinct, asked)]}
     return {"text": length, "alphabet": "alphanumeric"}

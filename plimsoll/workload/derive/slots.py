@@ -120,6 +120,9 @@ class Slots:
             return Slot("constant")
         if sight.at(at + 1).is_mark(*ARITHMETIC):
             raise workload_error("compares with an expression, whose values cannot be known")
+        if before.word == "LIKE":
+            back = 2 if sight.at(at - 2).word == "NOT" else 1
+            return Slot("like", *self._compared(at - back))
         if before.word == "BETWEEN":
             back = 2 if sight.at(at - 2).word == "NOT" else 1
             self._between = self._compared(at - back)
@@ -131,9 +134,24 @@ class Slots:
         while sight.at(start - 1).is_mark("<", ">", "=", "!"):
             start -= 1
         operator = "".join(part.text for part in sight.parts[start:at])
+        if self._is_literal(at, start):
+            return Slot("constant")
         if operator not in _COMPARES:
             raise workload_error(_UNKNOWN)
         return Slot(_COMPARES[operator], *self._compared(start))
+
+    def _is_literal(self, at: int, start: int) -> bool:
+        """Whether a value is compared with another one: `1 = 1`, which programs put first.
+
+        Args:
+            at: The position of the value.
+            start: The position of the operator before it; its own without one.
+        """
+        after, sight = at + 1, self._sight
+        while sight.at(after).is_mark("<", ">", "=", "!"):
+            after += 1
+        beyond = sight.at(after).kind if after > at + 1 else ""
+        return "value" in {sight.at(start - 1).kind if start < at else "", beyond}
 
     def _compared(self, at: int) -> Column:
         """Return the column that ends right before a position.

@@ -1,12 +1,13 @@
 """The tables of a derived workload. Equal tables become copies of one."""
 
+import math
 import re
 import unicodedata
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from plimsoll.model.run.statements_seen import ColumnSeen, TableSeen
-from plimsoll.workload.derive.binds import Known, unchanged_share
+from plimsoll.workload.derive.binds import Known, find_led, unchanged_share
 from plimsoll.workload.derive.columns import find_row_numbers, list_unique
 from plimsoll.workload.derive.shapes import Shape
 from plimsoll.workload.derive.statements import Taken
@@ -15,6 +16,8 @@ from plimsoll.workload.tables import MAX_COPIES, parse_indexed
 _COMPARED = {"equal", "member", "low", "high"}
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,55}")
 _NAME_MOST = 50  # characters of a name that is written otherwise
+ASKED_LEAST = 2  # times as many rows as a value has on average, from which it counts as asked for
+ASKED_MOST = 0.99
 ROW_COLUMN = "plimsoll_row"  # the key of a table that has none
 _NUMBERED = re.compile(r"([A-Za-z_][A-Za-z0-9_]*?)([1-9][0-9]{0,3})")
 
@@ -117,6 +120,7 @@ def describe_tables(tables: Mapping[str, TableSeen], taken: Collection[Taken]) -
             if slot.role in _COMPARED or (stays and slot.role == "set"):
                 base, _ = common.get(slot.table, (slot.table, None))
                 compared.setdefault(base, set()).add(slot.column)
+    asked = _find_asked(tables, taken)
     known = {}
     for name in named:
         base, copies = common.get(name, (name, None))
@@ -126,8 +130,37 @@ def describe_tables(tables: Mapping[str, TableSeen], taken: Collection[Taken]) -
             copies,
             prefixes=any(_asks_for_prefix(one.shape, tables[name]) for one in taken),
             compared=compared.get(base, ()),
+            asked=asked.get(name),
         )
     return known
+
+
+def _find_asked(
+    tables: Mapping[str, TableSeen], taken: Collection[Taken]
+) -> dict[str, dict[str, float]]:
+    """Return, by table and column, the share of the rows that have the value that is asked for.
+
+    It is told by the rows that a statement examines, where those are far more than the number of
+    values would have it.
+    """
+    found: dict[str, dict[str, float]] = {}
+    for one in taken:
+        examined = one.digest.rows_examined
+        if len(one.shape.tables) != 1 or examined is None or not one.digest.calls:
+            continue
+        table = tables[one.shape.tables[0]]
+        equal = [slot.column for slot in one.shape.slots if slot.role == "equal"]
+        led = max((find_led(names, equal) for names in table.indexes.values()), key=len, default=[])
+        rows = find_row_numbers(table)[1]
+        values = {column.name: column.distinct or rows for column in table.columns}
+        share = min(ASKED_MOST, examined / one.digest.calls / rows)
+        others = max(1 / rows, 1 / math.prod(values[name] for name in led))
+        if not led or share < ASKED_LEAST * others:
+            continue
+        shares = found.setdefault(table.name, {})
+        for name in led:
+            shares[name] = max(shares.get(name, 0.0), round(share ** (1 / len(led)), 3))
+    return found
 
 
 def _find_copies(tables: Mapping[str, TableSeen]) -> dict[str, tuple[str, int]]:

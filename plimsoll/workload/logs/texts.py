@@ -48,6 +48,7 @@ _ANY_LIST = re.compile(
     r"= ?ANY ?\( ?(?:ARRAY ?\[ ?)?(\?(?: ?, ?\?)*+) ?\]?(?: ?::[\w \[\]]+)? ?\)", re.IGNORECASE
 )
 _ALL_LIST = re.compile(_ANY_LIST.pattern.replace("= ?ANY", "<> ?ALL"), re.IGNORECASE)
+_LITERALS = re.compile(r"((?:\(|\b(?:WHERE|AND|OR|NOT|ON)\b) ?)\? ?= ?\?", re.IGNORECASE)
 _OPENS_ANY = re.compile(r"\b(?:ANY|ALL) ?\( ?\Z", re.IGNORECASE)
 _ROWS = re.compile(
     r"\bVALUES? ?(\((?:[^()]|\([^()]*+\))*+\))((?: ?, ?\((?:[^()]|\([^()]*+\))*+\))++)",
@@ -134,6 +135,8 @@ class Stripper:
                     return _ask_for_each(found[0], parameters) if among else "?"
 
         bare = " ".join(self._values.sub(replace, text[:STATEMENT_MOST]).split())
+        if _LITERALS.search(bare):
+            bare = _judge_literals(bare, values)
         form = self._forms.get(bare)
         if form is None:
             form = _read_form(bare)
@@ -153,6 +156,20 @@ class Stripper:
             _hash(_pick(values, form.equal, parameters)),
             hashes,
         )
+
+
+def _judge_literals(bare: str, values: list[str]) -> str:
+    """Write what compares two literals as true or false, and drop their values.
+
+    Programs put conditions such as `1=1` before others that they join by AND.
+    """
+    for found in reversed(list(_LITERALS.finditer(bare))):
+        at = bare.count("?", 0, found.start())
+        one, other = values[at : at + 2]
+        if "$" not in one[:1] + other[:1]:
+            bare = f"{bare[: found.end(1)]}{str(one == other).upper()}{bare[found.end() :]}"
+            del values[at : at + 2]
+    return bare
 
 
 def _ask_for_each(value: str, parameters: dict[str, str] | None) -> str:

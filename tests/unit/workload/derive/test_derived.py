@@ -190,7 +190,7 @@ def test_values_occur_as_unevenly_as_in_a_sample_of_rows() -> None:
     assert len(set(rows)) == 5_000
     (statement,) = derived.document["operations"]["select_orders_by_customer_id"]["statements"]
     assert statement["binds"] == [
-        {"weighted": [[0.61, {"integer": [7, 1006]}], [0.39, {"integer": [1007, 5006]}]]}
+        {"weighted": [[0.135, {"integer": [7, 1006]}], [0.865, {"integer": [1007, 5006]}]]}
     ]
 
 

@@ -107,7 +107,7 @@ def test_locks_and_aggregates_are_seen(text: str, locks: bool, aggregates: bool)
 
 REFUSED = [
     ("SELECT `c` FROM `sbtest1` WHERE `id` = ...", "cut short"),
-    ("SELECT `c` FROM `sbtest1` WHERE `c` LIKE ?", "not known what it is for"),
+    ("SELECT `c` FROM `sbtest1` WHERE `c` REGEXP ?", "not known what it is for"),
     ("SELECT `c` FROM `sbtest1` WHERE LOWER ( `c` ) = ?", "not a column by itself"),
     ("SELECT `c` FROM `sbtest1` WHERE OWNER = ?", "compares owner, which is no column of a table"),
     (
@@ -134,7 +134,7 @@ def test_what_cannot_be_taken_says_why(text: str, why: str) -> None:
 
 
 def test_no_error_repeats_a_value() -> None:
-    for condition in ("LIKE 'secret'", "~ 'secret"):
+    for condition in ("REGEXP 'secret'", "~ 'secret"):
         with pytest.raises(WorkloadError) as refused:
             read_shape(f"SELECT c FROM sbtest1 WHERE c {condition}", "sql", BY_NAME)
         assert "secret" not in str(refused.value)

@@ -207,10 +207,8 @@ def test_what_lies_within_a_time_from_now_is_told_by_the_rows() -> None:
     let, (at,) = statement(document)
     low, high = let["low_at_page"]["integer"]
     times = [_moment(each) for each in column(document, "at")]
-    beyond = [
-        sum(each > _moment(value_of(named(at, "low_at_page"), one)) for each in times)
-        for one in range(low, high + 1)
-    ]
+    ends = [_moment(value_of(named(at, "low_at_page"), one)) for one in range(low, high + 1)]
+    beyond = [sum(each > end for each in times) for end in ends]
     assert sum(beyond) / len(beyond) == pytest.approx(400, rel=0.1)
 
 
@@ -222,3 +220,42 @@ def test_a_column_is_null_in_as_many_rows() -> None:
 
 def _moment(text: str) -> tuple[int, ...]:
     return tuple(int(part) for part in text.replace(" ", "-").replace(":", "-").split("-"))
+
+
+def test_a_value_that_is_asked_for_is_as_frequent_as_the_rows_of_a_call() -> None:
+    text = "SELECT COUNT ( * ) FROM `page` WHERE `kind` = ?"
+    document = derived(of(digest(text, rows=1, examined=3000)))
+    kinds = column(document, "kind")
+    (kind,) = statement(document)[1]
+    asked = named(kind, "row")
+    assert asked["of"] == [{"integer": [1, 1]}]
+    assert kinds.count("1vvv") / len(kinds) == pytest.approx(0.75, abs=0.03)
+    assert len(set(kinds)) == 4
+
+
+def test_a_lookup_misses_as_often_as_the_rows_of_a_call_tell() -> None:
+    document = derived(of(digest("SELECT `kind` FROM `page` WHERE `id` = ?", rows=0.4)))
+    (found,) = statement(document)[1]
+    drawn = {"key": "page", "distribution": "$distribution"}
+    assert found == {"weighted": [[0.4, drawn], [0.6, {"integer": [4001, 8000]}]]}
+
+
+@pytest.mark.parametrize(("rows", "pattern"), [(0, "%--%"), (20, "%v%")])
+def test_a_pattern_that_is_looked_for_in_all_rows_is_found_or_not(rows: int, pattern: str) -> None:
+    text = "SELECT `id` FROM `page` WHERE `slug` LIKE ?"
+    document = derived(of(digest(text, rows=rows, examined=4000)))
+    assert statement(document) == ({}, [{"literal": pattern}])
+
+
+def test_a_pattern_that_an_index_may_find_is_left_out() -> None:
+    text = "SELECT `id` FROM `page` WHERE `slug` LIKE ?"
+    by_id = digest("SELECT `kind` FROM `page` WHERE `id` = ?")
+    told = seen(by_id, digest(text, rows=20)).model_copy(update={"tables": (PAGE,)})
+    (left,) = derive(told).left_out
+    assert "what begins with a part of slug" in left.why
+
+
+def test_literals_that_a_program_compares_stay_a_condition() -> None:
+    text = "SELECT `id` FROM `page` WHERE ? = ? AND `id` = ?"
+    _, binds = statement(derived(of(digest(text))))
+    assert binds[:2] == [1, 1]

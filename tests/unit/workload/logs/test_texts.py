@@ -24,6 +24,10 @@ CASES = [
         "INSERT INTO t (a, b) VALUES (?, NOW()) ON DUPLICATE KEY UPDATE a = ?",
     ),
     ("SELECT a FROM t WHERE b = 'no end", "SELECT a FROM t WHERE b = ?"),
+    (
+        "SELECT a FROM t WHERE 1=1 AND (0 = 1) AND b=5",
+        "SELECT a FROM t WHERE TRUE AND (FALSE) AND b=?",
+    ),
 ]
 OF_POSTGRES = [
     ('SELECT "a 1" FROM t WHERE b = $1 AND c = 5', 'SELECT "a 1" FROM t WHERE b = ? AND c = ?'),
