@@ -56,9 +56,12 @@ def describe_table(connection: Connection, database: str, name: str) -> TableSee
     nulls = _measure_nulls(connection, table, columns)
     primary = _name_columns(indexes.pop("PRIMARY", []))
     leading = {parse_indexed(names[0]).column for names in (primary, *indexes.values()) if names}
+    estimate = max(int(rows[0][0] or 0), 0) if rows else 0
+    counted = _count_rows(connection, table) if estimate < SPREAD_ROWS else None
     return TableSeen(
         name=name,
-        rows=max(int(rows[0][0] or 0), 0) if rows else 0,
+        rows=estimate if counted is None else counted,
+        rows_counted=counted is not None,
         pages=int(rows[0][1]) if rows and rows[0][1] is not None else None,
         columns=tuple(
             _describe_column(
@@ -170,6 +173,14 @@ def _describe_column(
         lowest=None if lowest is None else int(lowest),
         highest=None if highest is None else int(highest),
     )
+
+
+def _count_rows(connection: Connection, table: str) -> int | None:
+    """Return the number of rows of a small table; None if it is not small, or not readable."""
+    most = 2 * SPREAD_ROWS
+    sql = f"SELECT COUNT(*) FROM (SELECT 1 FROM {table} LIMIT {most}) AS s"  # noqa: S608 - quoted
+    ((rows,),) = _query_rows(connection, sql) or ((most,),)
+    return int(rows) if int(rows) < most else None
 
 
 def _measure_lengths(

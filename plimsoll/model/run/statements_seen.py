@@ -81,7 +81,8 @@ class TableSeen(Model):
     """One table."""
 
     name: str
-    rows: Count  # an estimate of the server
+    rows: Count  # an estimate of the server, unless they were counted
+    rows_counted: bool = False
     pages: Count | None = None  # table and indexes, as the server estimates them
     columns: tuple[ColumnSeen, ...]
     primary_key: tuple[str, ...] = ()

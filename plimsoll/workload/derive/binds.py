@@ -308,6 +308,11 @@ class _Binder:
 
     def _give_compared(self, slot: Slot) -> Any:
         known, column = self._tables[slot.table], self._find_column(slot)
+        counted = self._digest.rows_examined is not None and self._digest.calls > 0
+        if slot.role != "equal" and column.often is not None and counted:
+            rows = find_row_numbers(known.seen)[1]
+            each = (self._digest.rows_examined or 0) / self._digest.calls
+            return column.choose(float(2 * each >= column.share(rows, often=True) * rows))
         if slot.role != "equal":
             return self._miss(slot, column.draw(known.key))
         if self._replaced and (column.by_row or self._names_row(slot.alias)):
@@ -315,9 +320,9 @@ class _Binder:
         led = self._find_index(slot)
         if self._finds_nothing and column.place is not None and slot.column not in led:
             return column.of_row(self._draw_row(slot.alias, known), shift=1)
-        counted = self._digest.rows_examined is not None and self._digest.calls > 0
         if column.often is not None and counted and not self._names_one(slot.alias):
-            found = column.choose(self._expect_rows(slot)[1])
+            first = slot.column == next(iter(led), slot.column)
+            found = column.choose(self._expect_rows(slot)[1] if first else 1.0)
         elif self._names_row(slot.alias) or (self._few(known) and self._is_keyed(slot)):
             found = column.of_row(self._draw_row(slot.alias, known))
         else:
@@ -351,15 +356,14 @@ class _Binder:
             )
             return max(1.0, number * self._find_column(slot).rows_each), 0.0
         led = self._find_index(slot)
-        columns = [self._tables[slot.table].columns[name] for name in led]
-        most, least = (
-            max(1.0, rows * math.prod(column.share(rows, often=often) for column in columns))
-            for often in (True, False)
-        )
+        if not led:
+            return float(rows), 1.0
+        first, *others = (self._tables[slot.table].columns[name] for name in led)
+        within = rows * math.prod(column.share(rows, often=True) for column in others)
+        most = max(1.0, first.share(rows, often=True) * within)
+        least = max(1.0, first.share(rows, often=False) * within)
         seen = (self._digest.rows_examined or 0) / self._digest.calls
         portion = (seen - least) / (most - least) if most > least else 0.0
-        if len(led) > 1:  # all of its columns are frequent values, or none is
-            portion = float(seen * seen >= most * least)
         portion = min(1.0, max(0.0, round(portion, 3)))
         expected = least + portion * (most - least)
         return min(expected, self._limit or expected), portion

@@ -54,6 +54,8 @@ _FIXED: dict[str, dict[str, Any]] = {
 }
 _SCATTER = (math.sqrt(5) - 1) / 2  # neighboring numbers times this share of the rows lie far apart
 _IN_MILLE = 1000
+# times as many values as digits are left for, from which a column gets its own
+_DIGITS_MOST = 1.1
 
 
 @dataclass(frozen=True)
@@ -239,8 +241,8 @@ def map_type(seen: str) -> tuple[str, bool]:
 def find_row_numbers(table: TableSeen) -> tuple[int, int]:
     """Return the number of the first row, and the number of rows.
 
-    A server's row estimate may be far off. If the key is a number without large gaps, its lowest
-    and highest value give the count.
+    A server's row estimate may be far off. If rows were not counted and the key is a number without
+    large gaps, its lowest and highest value give the count.
     """
     column = single_key_column(table)
     # A 0 that is inserted into an AUTO_INCREMENT column becomes another number.
@@ -250,7 +252,8 @@ def find_row_numbers(table: TableSeen) -> tuple[int, int]:
     if not 0 <= column.lowest <= _BIGINT_MAX // 2:  # numbers that no row of a workload has
         return least, max(table.rows, 1)
     span = column.highest - column.lowest + 1
-    rows = span if span <= 2 * table.rows else max(table.rows, 1)
+    trusts_span = span <= 2 * table.rows and not table.rows_counted
+    rows = span if trusts_span else max(table.rows, 1)
     return max(column.lowest, least), rows
 
 
@@ -332,7 +335,7 @@ def fill_columns(
         if name not in columns or name in by_row:
             continue
         values = max(_count_values(columns[name], rows), 2 if name in asked else 1)
-        if before * values > 2 * rows:  # no digits are left: it goes with the first ones
+        if before * values > _DIGITS_MOST * rows:  # it goes with the first ones
             before = 1
         values = min(values, math.ceil(rows / before))
         place = Place(rows, before, salt=2 * list(columns).index(name))
