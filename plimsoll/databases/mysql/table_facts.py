@@ -15,7 +15,7 @@ from plimsoll.workload.tables import parse_indexed
 
 _COLUMNS = """
 SELECT column_name, column_type, is_nullable = 'YES' OR COALESCE(generation_expression, '') <> '',
-       extra LIKE '%%auto_increment%%', data_type
+       extra LIKE '%%auto_increment%%', data_type, column_default IS NOT NULL
   FROM information_schema.columns c WHERE table_schema = %s AND table_name = %s
    AND (extra NOT LIKE '%%VIRTUAL%%' OR EXISTS (
        SELECT 1 FROM information_schema.statistics s WHERE s.table_schema = c.table_schema
@@ -153,7 +153,7 @@ def _describe_column(
     leading: set[str],
     primary: list[str],
 ) -> ColumnSeen:
-    name, kind, nullable, own_number, data_type = row
+    name, kind, nullable, own_number, data_type, has_default = row
     lowest = highest = None
     if name in leading and data_type in _NUMBERS:
         sql = f"SELECT MIN({_quote_name(name)}), MAX({_quote_name(name)}) FROM {table}"  # noqa: S608 - quoted
@@ -166,6 +166,7 @@ def _describe_column(
         type=str(kind),
         nullable=bool(nullable),
         auto_increment=bool(own_number),
+        has_default=bool(has_default),
         mean_length=lengths.get(str(name)),
         distinct=distinct.get(str(name)),
         top_share=spread,
@@ -189,7 +190,7 @@ def _measure_lengths(
     """Return the mean length of each text column over a few rows, measured in the server."""
     named = {
         str(name): "CHAR_LENGTH" if data_type in TEXTS else "LENGTH"
-        for name, _, _, _, data_type in columns
+        for name, _, _, _, data_type, _ in columns
         if data_type in TEXTS + BYTES
     }
     if not named:

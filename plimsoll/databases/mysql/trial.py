@@ -42,6 +42,8 @@ class MySqlTrial:
                     self._connection, f"CREATE TEMPORARY TABLE {schema}.{body}".replace("%", "%%")
                 )
             use_database(self._connection, self._database)
+            for index_sql in (sql for table in tables for sql in table.index_sql.values()):
+                execute(self._connection, index_sql.replace("%", "%%"))  # hints name them
         except PlimsollError as error:
             return str(error).partition(" to: ")[0]
         return None

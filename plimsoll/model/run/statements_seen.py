@@ -57,6 +57,7 @@ class ColumnSeen(Model):
     type: str  # in the words of the server
     nullable: bool = False
     auto_increment: bool = False
+    has_default: bool = False  # whether an INSERT may leave it out
     # Mean length of text in a sample of rows, in characters or bytes
     mean_length: float | None = None
     distinct: Count | None = None  # number of different values, by the statistics of its index

@@ -21,6 +21,9 @@ FEW_LEAST = 10
 CALLS_LEAST = 20
 # Shares below this, or as near to 1, count as none and all.
 SHARE_LEAST = 0.05
+# Below and beyond all that a workload's tables have
+_ENDS_OF_TIME = ("1971-01-01", "2037-01-01")
+_ENDS_OF_TEXTS = ("", "~")
 # Share of a table's rows that a LIKE examines from which no index helps it
 READS_ALL_LEAST = 0.5
 # Rows that an UPDATE examines on average up to which it names one row
@@ -408,7 +411,11 @@ class _Binder:
             slot.column
             for slot in self._shape.slots
             if slot.alias == alias
-            and (slot.role == "equal" or (slot.role == "set" and self._unchanged))
+            and (
+                slot.role == "equal"
+                or (slot.role == "set" and self._unchanged)
+                or (slot.role in {"low", "high"} and self._names_one(alias))
+            )
         }
         return len(columns) > 1
 
@@ -465,7 +472,13 @@ class _Binder:
                 return column.at(start)
             return column.at(self._draw_once(f"to_{name}", {"sum": start, "plus": width - 1}))
         if self._shape.has("limit"):
-            return column.draw(known.key)
+            examined = self._digest.rows_examined
+            if examined is None or examined >= SHARE_LEAST * self._digest.calls or column.number:
+                return column.draw(known.key)
+            ends = _ENDS_OF_TIME if column.is_ordered else _ENDS_OF_TEXTS
+            return {"literal": ends[slot.role == "low"]}
+        if self._names_one(slot.alias) and not self._shape.has("member"):
+            return column.of_row(self._draw_row(slot.alias, known))
         if not column.is_ordered:
             raise workload_error(
                 f"asks for all beyond a value of {slot.column}, which is neither a whole number nor"

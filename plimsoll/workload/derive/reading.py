@@ -105,6 +105,9 @@ class _Reader:
         """Read one part with what belongs to it; returns the next position."""
         part = self._sight.at(at)
         match part.kind:
+            case "value" if self._sight.at(at - 1).word == "ESCAPE":
+                self._put("'!'")
+                return at + 1
             case "value":
                 self._put(self._slots.of(at, self._level))
                 return at + 1

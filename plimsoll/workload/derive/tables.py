@@ -15,6 +15,7 @@ from plimsoll.workload.tables import MAX_COPIES, parse_indexed
 
 _COMPARED = {"equal", "member", "low", "high"}
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,55}")
+_INDEX_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,40}")  # hints name indexes
 _NAME_MOST = 50  # characters of a name that is written otherwise
 ASKED_LEAST = 2  # times as many rows as a value has on average, from which it counts as asked for
 ASKED_MOST = 0.99
@@ -206,6 +207,20 @@ def write_tables(known: Collection[Known]) -> tuple[dict[str, Any], int]:
     return tables, records
 
 
+def _write_default(column: ColumnSeen, declared: str) -> dict[str, Any]:
+    """Return the default of a column that an INSERT may leave out, or that it may be null instead.
+
+    It is made up: a default is a value of yours, too.
+    """
+    if column.nullable or column.auto_increment or not column.has_default:
+        return {}
+    if declared.endswith(("text", "blob")) or declared == "json":
+        return {"nullable": True}
+    if declared.startswith(("char", "varchar", "binary", "varbinary")):
+        return {"default": ""}
+    return {"default": "2026-01-01" if declared.startswith(("date", "timestamp")) else 0}
+
+
 def _write_table(known: Known, rows: int | str) -> dict[str, Any]:
     seen = known.seen
     columns = {}
@@ -215,6 +230,7 @@ def _write_table(known: Known, rows: int | str) -> dict[str, Any]:
             "type": filled.type,
             "value": filled.fill(),
             **({"nullable": True} if column.nullable else {}),
+            **_write_default(column, filled.type),
             **({"auto_increment": True} if column.auto_increment else {}),
         }
     indexes: dict[str, dict[str, list[str]]] = {"indexes": {}, "unique": {}}
@@ -223,7 +239,8 @@ def _write_table(known: Known, rows: int | str) -> dict[str, Any]:
         of = [parse_indexed(name).column for name in names]
         if names and set(of) <= set(columns):
             kind = "unique" if index in unique else "indexes"
-            indexes[kind][f"{'by_' + '_'.join(of)[:30]}_{number}"] = list(names)
+            made_up = f"{'by_' + '_'.join(of)[:30]}_{number}"
+            indexes[kind][index if _INDEX_NAME.fullmatch(index) else made_up] = list(names)
     return {
         "rows": rows if seen.primary_key else 0,
         **({"copies": known.copies} if known.copies else {}),

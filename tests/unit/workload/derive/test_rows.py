@@ -259,3 +259,31 @@ def test_literals_that_a_program_compares_stay_a_condition() -> None:
     text = "SELECT `id` FROM `page` WHERE ? = ? AND `id` = ?"
     _, binds = statement(derived(of(digest(text))))
     assert binds[:2] == [1, 1]
+
+
+def test_a_range_beside_a_key_is_met_by_the_row_of_the_key() -> None:
+    text = "SELECT `kind` FROM `page` WHERE `id` = ? AND `touched` >= ?"
+    document = derived(of(digest(text)))
+    let, (number, touched) = statement(document)
+    assert (list(let), number) == (["row_page"], "row_page")
+    assert named(touched, "row_page") == document["tables"]["page"]["columns"]["touched"]["value"]
+
+
+def test_a_column_that_an_insert_may_leave_out_has_a_default() -> None:
+    columns = tuple(
+        each.model_copy(update={"has_default": each.name in {"kind", "at", "space"}})
+        for each in PAGE.columns
+    )
+    table = PAGE.model_copy(update={"columns": columns})
+    made = derived(of(digest("SELECT `kind` FROM `page` WHERE `id` = ?"), tables=(table,)))
+    written = made["tables"]["page"]["columns"]
+    defaults = {name: each["default"] for name, each in written.items() if "default" in each}
+    assert defaults == {"space": 0, "kind": "", "at": "2026-01-01"}
+
+
+@pytest.mark.parametrize(
+    ("condition", "end"), [("`touched` < ?", ""), ("`slug` > ?", "~"), ("`at` > ?", "2037-01-01")]
+)
+def test_the_next_few_rows_beyond_an_end_may_be_none(condition: str, end: str) -> None:
+    text = f"SELECT `id` FROM `page` WHERE {condition} LIMIT ?"
+    assert statement(derived(of(digest(text, rows=0))))[1][0] == {"literal": end}
