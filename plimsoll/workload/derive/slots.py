@@ -58,7 +58,12 @@ class Slots:
         Raises:
             WorkloadError: The role is not clear.
         """
+        before = self._sight.at(at - 1).word
+        if before in {"THEN", "ELSE"} and level.clause in {"where", "other"}:
+            return Slot("constant")
         match level.clause:
+            case "other" if before == "LIKE":  # ORDER BY CASE WHEN title LIKE ? THEN ...
+                return self._condition(at, level)
             case "select":
                 return Slot("constant")
             case "set":

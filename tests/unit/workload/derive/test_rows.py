@@ -247,6 +247,15 @@ def test_a_pattern_that_is_looked_for_in_all_rows_is_found_or_not(rows: int, pat
     assert statement(document) == ({}, [{"literal": pattern}])
 
 
+def test_a_pattern_may_order_what_is_found() -> None:
+    text = (
+        "SELECT `id` FROM `page` WHERE `slug` LIKE ?"
+        " ORDER BY ( CASE WHEN `slug` LIKE ? THEN ? ELSE ? END ) , `at` DESC LIMIT ? , ?"
+    )
+    document = derived(of(digest(text, rows=10, examined=4000)))
+    assert statement(document)[1] == [{"literal": "%v%"}] * 2 + [1, 1, 0, 10]
+
+
 def test_a_pattern_that_an_index_may_find_is_left_out() -> None:
     text = "SELECT `id` FROM `page` WHERE `slug` LIKE ?"
     by_id = digest("SELECT `kind` FROM `page` WHERE `id` = ?")
