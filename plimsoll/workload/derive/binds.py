@@ -258,10 +258,10 @@ class _Binder:
             if self._shape.many_rows:
                 return column.draw(self._row_of_upsert(known))
             return column.of_row(self._draw_once("upserted", self._row_of_upsert(known)))
+        if column.place is not None and self._is_fixed(slot):
+            return column.of_row(self._fix(known))
         if not column.by_row:
-            return (
-                column.of_row(self._fix(known)) if self._is_fixed(slot) else column.draw(known.key)
-            )
+            return column.draw(known.key)
         if self._replaced:
             return column.draw(self._replaced)
         if not column.takes_new_rows:

@@ -214,6 +214,8 @@ class Filled:
         value = self.of_row("row")
         if not self.null_share:
             return value
+        if self.null_share == 1:
+            return None
         salt = self.place.salt if self.place else 0
         return {"if": _chance("row", salt + 1, self.null_share), "then": None, "else": value}
 

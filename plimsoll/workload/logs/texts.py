@@ -41,7 +41,9 @@ _VALUES: dict[Language, re.Pattern[str]] = {
         re.VERBOSE | re.DOTALL | re.ASCII,
     ),
 }
-_SIGNED = re.compile(r"((?:[=<>(,]|\b(?:BETWEEN|AND|THEN|ELSE|LIMIT|IN)) ?)-\s?\?", re.IGNORECASE)
+_SIGNED = re.compile(
+    r"((?:[=<>(,+*/%-]|\b(?:BETWEEN|AND|THEN|ELSE|LIMIT|IN)) ?)-\s?\?", re.IGNORECASE
+)
 _IN_LIST = re.compile(r"\bIN ?\( ?\?(?: ?, ?\?)*+ ?\)", re.IGNORECASE)
 # PostgreSQL's comparison with an array, which it plans as a list
 _ANY_LIST = re.compile(

@@ -186,6 +186,10 @@ def test_what_is_inserted_again_and_again_stays_the_same() -> None:
     assert let == {"fixed": 1}
     assert "fixed" in str(kind)
     assert "fixed" not in str(at)
+    # a column without an index, whose values no statement compares, is drawn
+    other = digest("INSERT INTO `page` ( `touched` ) VALUES (?)")
+    let, _ = statement(derived(of(other.model_copy(update={"fixed": (True,)}))))
+    assert let == {}
 
 
 def test_a_range_of_times_has_as_many_rows_as_a_call_met() -> None:

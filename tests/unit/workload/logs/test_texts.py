@@ -9,6 +9,7 @@ from plimsoll.workload.logs.texts import Stripper
 
 CASES = [
     ("SELECT a FROM t WHERE id = 5", "SELECT a FROM t WHERE id = ?"),
+    ("UPDATE t SET a = a + -5 WHERE b = a - 1", "UPDATE t SET a = a + ? WHERE b = a - ?"),
     ("select a\n\tfrom t  where id=-5.5e3;", "select a from t where id=?"),
     (r"SELECT a FROM t WHERE b = 'it''s \' x' AND c = ''", "SELECT a FROM t WHERE b = ? AND c = ?"),
     ('SELECT a FROM t WHERE b = "x 5"', "SELECT a FROM t WHERE b = ?"),
