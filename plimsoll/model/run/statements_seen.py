@@ -112,6 +112,8 @@ class StatementsSeen(Model):
     # What tells which statements were sent together; None if nothing does
     transactions_by: str | None = None
     keys: tuple[KeysSeen, ...] = ()
+    # Indexes of two statements that compare the same key within a transaction, the first one first
+    same_keys: tuple[tuple[Count, Count], ...] = ()
     tables: tuple[TableSeen, ...]
     notes: tuple[str, ...] = ()  # remarks for the reader
 

@@ -139,7 +139,7 @@ def derive(
     )
     known = describe_tables(tables, found.taken)
     taken = merge_statements(found.taken, known)
-    maker = Maker(seen.protocol, known, usual_rows(taken), trial, seen.keys)
+    maker = Maker(seen.protocol, known, usual_rows(taken), trial, seen.keys, seen.same_keys)
     sent = sorted(
         _filter_sendable(taken, found, maker),
         key=lambda one: (-one.digest.time_s, -one.digest.calls),

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import combinations
 from statistics import median
 from typing import Any, Protocol, get_args
 
@@ -75,6 +76,7 @@ class Maker:
         usual_rows: The rows of a usual range, for ranges whose rows are not counted.
         trial: A server that tries each statement; None to try none.
         keys: How the keys of statements repeat, by the indexes of their digests.
+        same_keys: The digests that compare the same key within a transaction.
         guesses: The guesses made so far.
     """
 
@@ -83,6 +85,7 @@ class Maker:
     usual_rows: float | None
     trial: Trial | None = None
     keys: Sequence[KeysSeen] = ()
+    same_keys: Sequence[tuple[int, int]] = ()
     guesses: dict[str, None] = field(default_factory=dict)
 
     @property
@@ -186,17 +189,43 @@ class Maker:
         let: dict[str, Any] = {}
         statements = []
         replaced = find_replaced_rows(taken, parts)
+        shared = self._find_shared_rows([taken[part.index] for part in parts])
         for number, part in enumerate(parts, start=1):
             one, row = taken[part.index], ""
             if part.index in replaced:
                 row = f"{_REPLACED}_{self.known[one.shape.tables[0]].name}"[:50].lower()
                 let.setdefault(row, self.known[one.shape.tables[0]].key)
                 self.guesses["the row that a transaction inserts is the one that it deletes"] = None
+            elif number in shared and part.repeat == 1:
+                row = shared[number]
+                let.setdefault(row, self.known[one.shape.tables[0]].key)
             own, statement = self._statement(one, mark=f"_{number}", replaced=row)
             let |= own
             statements.append(statement | ({"repeat": part.repeat} if part.repeat > 1 else {}))
         operation = _make_operation(let, statements) | {"transaction": True}
         return operation, self._texts(statements)
+
+    def _find_shared_rows(self, taken: Sequence[Taken]) -> dict[int, str]:
+        """Return the names of the rows that several statements of a transaction are about.
+
+        They are by the place of the statement, from 1 on. Few rows that are asked for again and
+        again are left to the statement itself.
+        """
+        names: dict[int, str] = {}
+        for (place, one), (later, other) in combinations(enumerate(taken, start=1), 2):
+            pairs = {(a, b) for a in one.members for b in other.members}
+            if pairs & set(self.same_keys) and self._may_share(one) == self._may_share(other) != "":
+                names.setdefault(place, f"row_of_{place}")
+                names.setdefault(later, names[place])
+        return names
+
+    def _may_share(self, one: Taken) -> str:
+        """Return the table whose key a statement names; empty if it names none, or few rows."""
+        first = next((slot for slot in one.shape.slots if slot.role == "equal"), None)
+        keys = self._find_keys(one)
+        if first is None or (keys and keys.distinct * FEW_LEAST <= keys.calls):
+            return ""
+        return first.table if self.known[first.table].columns[first.column].by_row else ""
 
     def _texts(self, statements: Sequence[Mapping[str, Any]]) -> tuple[Text, ...]:
         return tuple((str(one[self.language]), int(one.get("repeat", 1))) for one in statements)

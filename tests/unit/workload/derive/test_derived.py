@@ -147,6 +147,17 @@ def test_calls_within_transactions_and_apart_have_each_their_own_rate() -> None:
     assert derived.share_of_calls == 1.0
 
 
+def test_statements_of_a_transaction_about_the_same_row_share_it() -> None:
+    (name, operation), *_ = (
+        derive(shop(same_keys=((1, 2),)), writes=True).document["operations"].items()
+    )
+    assert name == "transaction"
+    assert operation["let"] == {"row_of_1": {"key": "sbtest1", "distribution": "$distribution"}}
+    assert [one["binds"][-1] for one in operation["statements"]] == ["row_of_1", "row_of_1"]
+    apart = derive(shop(), writes=True).document["operations"]["transaction"]
+    assert "let" not in apart
+
+
 def test_without_transactions_each_statement_is_an_operation() -> None:
     derived = derive(shop(), writes=True, transactions="none")
     assert {one.name: one.calls for one in derived.operations} == {
