@@ -41,9 +41,10 @@ class MySqlTrial:
                 execute(
                     self._connection, f"CREATE TEMPORARY TABLE {schema}.{body}".replace("%", "%%")
                 )
+                for index_sql in table.index_sql.values():  # hints name them
+                    on = index_sql.replace(f" ON `{table.name}`", f" ON {schema}.`{table.name}`", 1)
+                    execute(self._connection, on.replace("%", "%%"))
             use_database(self._connection, self._database)
-            for index_sql in (sql for table in tables for sql in table.index_sql.values()):
-                execute(self._connection, index_sql.replace("%", "%%"))  # hints name them
         except PlimsollError as error:
             return str(error).partition(" to: ")[0]
         return None

@@ -24,7 +24,6 @@ _CAST = re.compile(r"::[A-Za-z_][A-Za-z0-9_]*+(?:\([0-9]++\))?(?: ?\[ ?\])*")
 # PostgreSQL plans both alike: an array and a list
 _ANY = re.compile(r"= ?ANY ?\( ?(?:ARRAY ?\[[^][()]*+\]|\?(?: ?, ?\?)*+|\.\.\.) ?\)", re.IGNORECASE)
 _ALL = re.compile(_ANY.pattern.replace("= ?ANY", "<> ?ALL"), re.IGNORECASE)
-_INTERVAL = re.compile(r"\bINTERVAL \?", re.IGNORECASE)
 _NOT_ASCII = re.compile(r"`[^`]*+`|[A-Za-z0-9_$]*+[^\x00-\x7f][^\x00-\x7f\w$]*+[\w$]*+")
 _NOW = (
     r"(?:NOW|CURRENT_TIMESTAMP|LOCALTIMESTAMP|SYSDATE|UTC_TIMESTAMP|CURDATE|CURRENT_DATE"
@@ -85,7 +84,6 @@ def split_parts(text: str, language: Language) -> tuple[Part, ...]:
         text = _LIST_GOES_ON.sub("...", _PARAMETER.sub("?", text))
         text = _CAST.sub("", _COMMENT.sub(" ", text))
         text = _ALL.sub("NOT IN (...)", _ANY.sub("IN (...)", text))
-        text = _INTERVAL.sub("INTERVAL '1 day'", text)
     else:
         text = _NOT_ASCII.sub(_quote_word, text.replace(_MORE_LISTS, "..."))
     return tuple(_merge_dots(tokenize(text, language)))
@@ -96,7 +94,7 @@ def bind_times(text: str) -> str:
 
     The times in a workload's tables do not move: what lies beyond is told by the rows of a call.
     """
-    return _FROM_NOW.sub(r"\1 ?", _CAST.sub("", text))
+    return _FROM_NOW.sub(r"\1 ?", _CAST.sub("", _PARAMETER.sub("?", text)))
 
 
 def _quote_word(found: re.Match[str]) -> str:

@@ -105,8 +105,8 @@ class _Reader:
         """Read one part with what belongs to it; returns the next position."""
         part = self._sight.at(at)
         match part.kind:
-            case "value" if self._sight.at(at - 1).word == "ESCAPE":
-                self._put("'!'")
+            case "value" if literal := self._find_literal(self._sight.at(at - 1).word):
+                self._put(literal)
                 return at + 1
             case "value":
                 self._put(self._slots.of(at, self._level))
@@ -125,6 +125,11 @@ class _Reader:
             at = self._sight.behind_database(at)
         self._write(at)
         return at + 1
+
+    def _find_literal(self, before: str) -> str:
+        """Return what stands for a value that may not be a `?` after a word; empty if it may."""
+        postgres = self._sight.language == "postgres"
+        return "'!'" if before == "ESCAPE" else "'1 day'" * (before == "INTERVAL" and postgres)
 
     def _mark(self, at: int, part: Part) -> None:
         if part.is_mark("("):
