@@ -103,7 +103,7 @@ def test_an_interval_and_a_time_from_now() -> None:
     derived = derive(told(*texts))
     assert texts_of(derived) == [
         "SELECT id FROM {item} WHERE kind = ? AND at > ?",
-        "SELECT at + INTERVAL '1 day' FROM {item} WHERE id = ?",
+        "SELECT at + interval '1 day' FROM {item} WHERE id = ?",
     ]
     compiled(derived)
 
