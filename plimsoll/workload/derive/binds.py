@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Any
 
+from plimsoll import words
 from plimsoll.model.run.statements_seen import Digest, KeysSeen, TableSeen
 from plimsoll.workload.declared import workload_error
 from plimsoll.workload.derive.columns import DRAWN, Filled, fill_columns, find_row_numbers
@@ -324,6 +325,9 @@ class _Binder:
         if self._finds_nothing and column.place is not None and slot.column not in led:
             return column.of_row(self._draw_row(slot.alias, known), shift=1)
         if column.often is not None and counted and not self._names_one(slot.alias):
+            self._found.guesses.add(
+                f"how frequent the value of {slot.column} is, from the rows that calls examined"
+            )
             first = slot.column == next(iter(led), slot.column)
             found = column.choose(self._expect_rows(slot)[1] if first else 1.0)
         elif self._names_row(slot.alias) or (self._few(known) and self._is_keyed(slot)):
@@ -345,6 +349,9 @@ class _Binder:
         absent = self._find_column(slot).absent(find_row_numbers(self._tables[slot.table].seen))
         if hit == 1 or absent is None:
             return found
+        self._found.guesses.add(
+            f"how often nothing is found by {slot.column}, from the rows that calls examined"
+        )
         return {"weighted": [[hit, found], [round(1 - hit, 2), absent]]} if hit else absent
 
     def _expect_rows(self, slot: Slot) -> tuple[float, float]:
@@ -440,6 +447,10 @@ class _Binder:
         first, few = find_row_numbers(known.seen)[0], self._few(known)
         if few is None:
             return known.key
+        self._found.guesses.add(
+            f"the same {words.plural(few, 'row')} of {known.name} asked for again and again, from"
+            " how the log's keys repeat"
+        )
         return first if few == 1 else {"integer": [first, first + few - 1]}
 
     def _draw_row(self, alias: str, known: Known) -> str:

@@ -189,14 +189,16 @@ class Maker:
         let: dict[str, Any] = {}
         statements = []
         replaced = find_replaced_rows(taken, parts)
-        shared = self._find_shared_rows([taken[part.index] for part in parts])
+        shared = self._find_shared_rows(
+            {at: taken[part.index] for at, part in enumerate(parts, start=1) if part.repeat == 1}
+        )
         for number, part in enumerate(parts, start=1):
             one, row = taken[part.index], ""
             if part.index in replaced:
                 row = f"{_REPLACED}_{self.known[one.shape.tables[0]].name}"[:50].lower()
                 let.setdefault(row, self.known[one.shape.tables[0]].key)
                 self.guesses["the row that a transaction inserts is the one that it deletes"] = None
-            elif number in shared and part.repeat == 1:
+            elif number in shared:
                 row = shared[number]
                 let.setdefault(row, self.known[one.shape.tables[0]].key)
             own, statement = self._statement(one, mark=f"_{number}", replaced=row)
@@ -205,14 +207,14 @@ class Maker:
         operation = _make_operation(let, statements) | {"transaction": True}
         return operation, self._texts(statements)
 
-    def _find_shared_rows(self, taken: Sequence[Taken]) -> dict[int, str]:
+    def _find_shared_rows(self, taken: Mapping[int, Taken]) -> dict[int, str]:
         """Return the names of the rows that several statements of a transaction are about.
 
-        They are by the place of the statement, from 1 on. Few rows that are asked for again and
-        again are left to the statement itself.
+        Both are by the place of the statement. Few rows that are asked for again and again are left
+        to the statement itself.
         """
         names: dict[int, str] = {}
-        for (place, one), (later, other) in combinations(enumerate(taken, start=1), 2):
+        for (place, one), (later, other) in combinations(taken.items(), 2):
             pairs = {(a, b) for a in one.members for b in other.members}
             if pairs & set(self.same_keys) and self._may_share(one) == self._may_share(other) != "":
                 names.setdefault(place, f"row_of_{place}")

@@ -148,14 +148,17 @@ def test_calls_within_transactions_and_apart_have_each_their_own_rate() -> None:
 
 
 def test_statements_of_a_transaction_about_the_same_row_share_it() -> None:
+    once = TransactionSeen(calls=1000, statements=((1, 1), (2, 1)))
     (name, operation), *_ = (
-        derive(shop(same_keys=((1, 2),)), writes=True).document["operations"].items()
+        derive(shop(same_keys=((1, 2),), transactions=(once,)), writes=True)
+        .document["operations"]
+        .items()
     )
     assert name == "transaction"
     assert operation["let"] == {"row_of_1": {"key": "sbtest1", "distribution": "$distribution"}}
     assert [one["binds"][-1] for one in operation["statements"]] == ["row_of_1", "row_of_1"]
-    apart = derive(shop(), writes=True).document["operations"]["transaction"]
-    assert "let" not in apart
+    for other in (shop(transactions=(once,)), shop(same_keys=((1, 2),))):  # sent twice there
+        assert "let" not in derive(other, writes=True).document["operations"]["transaction"]
 
 
 def test_without_transactions_each_statement_is_an_operation() -> None:
