@@ -190,7 +190,7 @@ class Filled:
         return {"format": self.value["format"], "of": parts}
 
     def _ranges(self) -> list[tuple[int, int]]:
-        return [tuple(part["integer"]) for part in self.value["of"]]
+        return [(low, high) for low, high in (part["integer"] for part in self.value["of"])]
 
     def absent(self, numbers: tuple[int, int]) -> Any:
         """Return a value that no row has; None if there is none.
