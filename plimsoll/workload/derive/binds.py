@@ -1,6 +1,7 @@
 """Values for the `?` of a statement, of the right kind and for the observed number of rows."""
 
 import math
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from itertools import takewhile
@@ -196,7 +197,16 @@ class _Binder:
             for slot in self._shape.slots
             for value in [self._give_value(slot)] * (next(lengths) if slot.many else 1)
         ]
+        self._drop_unused()
         return self._found
+
+    def _drop_unused(self) -> None:
+        """Drop the shared values that nothing names, such as of a row that is never found."""
+        let = self._found.let
+        written = repr([self._found.binds, *let.values()])
+        self._found.let = {
+            name: value for name, value in let.items() if re.search(rf"\b{name}\b", written)
+        }
 
     def _find_lengths(self) -> None:
         """Find the lengths of lists of values or rows."""
@@ -341,6 +351,8 @@ class _Binder:
         each, calls = self._digest.rows_examined, self._digest.calls
         if each is None or not calls or self._shape.verb in {"INSERT", "REPLACE"}:
             return found
+        if self._shape.aggregates and each < SHARE_LEAST * calls:
+            return found  # MAX by an index examines no row
         if len(self._shape.tables) == 1 and not self._ranges:
             expected, _ = self._expect_rows(slot)
             hit = _round_share(each / calls / expected)

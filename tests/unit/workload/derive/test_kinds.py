@@ -13,7 +13,7 @@ ITEM = TableSeen(
     columns=(
         ColumnSeen(name="id", type="bigint", lowest=1, highest=900),
         ColumnSeen(name="kind", type="integer", distinct=20, lowest=0, highest=19),
-        ColumnSeen(name="shown", type="boolean"),
+        ColumnSeen(name="shown", type="boolean", has_default=True),
         ColumnSeen(name="at", type="timestamp with time zone"),
     ),
     primary_key=("id",),
@@ -92,7 +92,7 @@ def test_an_array_is_compared_as_a_list() -> None:
 def test_booleans_stay_conditions() -> None:
     derived = derive(told("SELECT id FROM item WHERE kind = $1 AND NOT shown"))
     assert derived.document["tables"]["item"]["columns"]["shown"]["type"] == "boolean"
-    assert '"shown" BOOLEAN NOT NULL' in compiled(derived).tables[0].create_sql
+    assert '"shown" BOOLEAN NOT NULL DEFAULT FALSE' in compiled(derived).tables[0].create_sql
 
 
 def test_an_interval_and_a_time_from_now() -> None:

@@ -300,3 +300,14 @@ def test_a_column_that_an_insert_may_leave_out_has_a_default() -> None:
 def test_the_next_few_rows_beyond_an_end_may_be_none(condition: str, end: str) -> None:
     text = f"SELECT `id` FROM `page` WHERE {condition} LIMIT ?"
     assert statement(derived(of(digest(text, rows=0))))[1][0] == {"literal": end}
+
+
+def test_a_maximum_that_an_index_tells_examines_no_row_and_is_found() -> None:
+    text = "SELECT MAX ( `at` ) FROM `page` WHERE `kind` = ?"
+    let, (kind,) = statement(derived(of(digest(text, examined=0), keys=(KEYS,))))
+    assert (let, kind["of"]) == ({}, [{"integer": [1, 4]}])
+
+
+def test_a_row_that_is_never_found_is_not_drawn() -> None:
+    text = "SELECT `kind` FROM `page` WHERE `id` = ?"
+    assert statement(derived(of(digest(text, rows=0), keys=(KEYS,))))[0] == {}
