@@ -498,8 +498,8 @@ class _Binder:
             examined = self._digest.rows_examined
             if examined is None or examined >= SHARE_LEAST * self._digest.calls or column.number:
                 return column.draw(known.key)
-            ends = _ENDS_OF_TIME if column.is_ordered else _ENDS_OF_TEXTS
-            return {"literal": ends[slot.role == "low"]}
+            all_ends = _ENDS_OF_TIME if column.is_ordered else _ENDS_OF_TEXTS
+            return {"literal": all_ends[slot.role == "low"]}
         if self._names_one(slot.alias) and not self._shape.has("member"):
             return column.of_row(self._draw_row(slot.alias, known))
         if not column.is_ordered:

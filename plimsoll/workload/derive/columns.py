@@ -205,8 +205,8 @@ class Filled:
             low, high = self.bounds
             return {"integer": [high + 1, 2 * high - low + 1]}
         if isinstance(self.value, dict) and len(self.value.get("of", ())) == 1:
-            numbers = {"integer": [self.distinct + 1, 2 * self.distinct]}
-            return {"format": self.value["format"], "of": [numbers]}
+            others = {"integer": [self.distinct + 1, 2 * self.distinct]}
+            return {"format": self.value["format"], "of": [others]}
         return None
 
     def fill(self) -> Any:
@@ -286,7 +286,7 @@ def _follow(value: Any, number: str, place: Place, before: int) -> tuple[Any, in
                 return {"expr": digit}, before * base
             return {"sum": {"expr": digit}, "plus": low}, before * base
         case {"format": template, "of": parts}:
-            followed = []
+            followed: list[Any] = []
             for part in reversed(parts):  # of a time, seconds first
                 one, before = _follow(part, number, place, before)
                 followed.insert(0, one)

@@ -247,11 +247,11 @@ class Fold:
                 self._transactions[key] += 1
             else:
                 self.unkept += 1
-            for (one, key), (other, its) in combinations(session.keys.items(), 2):
+            for (one, asked), (other, its) in combinations(session.keys.items(), 2):
                 if (one, other) in self._pairs or len(self._pairs) < TRANSACTIONS_MOST:
                     pair = self._pairs.setdefault((one, other), [0, 0])
                     pair[0] += 1
-                    pair[1] += key == its
+                    pair[1] += asked == its
         session.forget()
 
     def digests(
