@@ -168,8 +168,13 @@ def select_foremost(counted: Mapping[str, Counted]) -> dict[str, Counted]:
 
 def find_named_tables(names: Iterable[str], texts: Iterable[str]) -> list[str]:
     """Return the tables that the statement texts name, at most `TABLES_MOST`."""
-    said = {word for text in texts for word in _WORD.findall(text.lower())}
-    return [name for name in names if name.lower() in said][:TABLES_MOST]
+    lowered = [text.lower() for text in texts]
+    said = {word for text in lowered for word in _WORD.findall(text)}
+
+    def is_said(name: str) -> bool:
+        return name in said or (not _WORD.fullmatch(name) and any(name in text for text in lowered))
+
+    return [name for name in names if is_said(name.lower())][:TABLES_MOST]
 
 
 def top_share(counts: Iterable[int], part: float) -> float | None:

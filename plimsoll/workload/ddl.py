@@ -26,6 +26,7 @@ _POSTGRES_TYPES = (
     (r"date", "DATE"),
     (r"(?:datetime|timestamp)(\(\d\))?", r"TIMESTAMP\1"),
     (r"json", "JSON"),
+    (r"boolean", "BOOLEAN"),
 )
 # Declared types and the CQL types that hold the same values
 _CQL_TYPES = (
@@ -121,7 +122,7 @@ class _MySql:
         if column.auto_increment:
             parts.append(self.increment)
         if column.default is not None:
-            parts.append(f"DEFAULT {self._write_literal(column.default)}")
+            parts.append(f"DEFAULT {self._write_default(column)}")
         return " ".join(parts)
 
     def write_type(self, declared: str) -> str:
@@ -137,6 +138,11 @@ class _MySql:
 
     def _list_names(self, columns: tuple[str, ...], names: dict[str, str]) -> str:
         return ", ".join(self._quote(names[column]) for column in columns)
+
+    def _write_default(self, column: Column) -> str:
+        if column.type == "boolean":  # PostgreSQL makes none of a number
+            return "TRUE" if column.default else "FALSE"
+        return self._write_literal(column.default)
 
     def _write_literal(self, value: Scalar) -> str:
         if isinstance(value, str):

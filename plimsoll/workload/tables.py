@@ -27,7 +27,7 @@ _INTEGER = r"(?:tinyint|smallint|mediumint|int|integer|bigint)(?: unsigned)?"
 _SIZED = r"(?P<sized>char|varchar|binary|varbinary)\((?P<length>\d{1,5})\)"
 _OTHER = (
     r"(?:tiny|medium|long)?(?:text|blob)|decimal\(\d{1,2}, ?\d{1,2}\)|float|double"
-    r"|date|(?:datetime|timestamp)(?:\([0-6]\))?|json"
+    r"|date|(?:datetime|timestamp)(?:\([0-6]\))?|json|boolean"
 )
 _TYPE = re.compile(f"{_INTEGER}|{_SIZED}|{_OTHER}")
 
@@ -38,7 +38,7 @@ def _check_type(text: str) -> str:
         raise workload_error(
             f"unknown type {declared!r} (allowed: tinyint, smallint, mediumint, int, bigint, each"
             " also unsigned, char(n), varchar(n), binary(n), varbinary(n), text, blob,"
-            " decimal(p,s), float, double, date, datetime, timestamp, json)"
+            " decimal(p,s), float, double, date, datetime, timestamp, json, boolean)"
         )
     return declared
 

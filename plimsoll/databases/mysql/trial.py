@@ -41,6 +41,9 @@ class MySqlTrial:
                 execute(
                     self._connection, f"CREATE TEMPORARY TABLE {schema}.{body}".replace("%", "%%")
                 )
+                for index_sql in table.index_sql.values():  # hints name them
+                    on = index_sql.replace(f" ON `{table.name}`", f" ON {schema}.`{table.name}`", 1)
+                    execute(self._connection, on.replace("%", "%%"))
             use_database(self._connection, self._database)
         except PlimsollError as error:
             return str(error).partition(" to: ")[0]

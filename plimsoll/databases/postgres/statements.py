@@ -42,9 +42,10 @@ SELECT relname FROM pg_class
  LIMIT 5000
 """
 _COLUMNS = """
-SELECT a.attname, format_type(a.atttypid, a.atttypmod), NOT a.attnotnull,
+SELECT a.attname, format_type(a.atttypid, a.atttypmod), NOT a.attnotnull OR a.attgenerated <> '',
        a.attidentity <> '' OR COALESCE(pg_get_expr(d.adbin, d.adrelid) LIKE 'nextval(%', false),
-       s.avg_width, s.n_distinct, s.most_common_freqs
+       s.avg_width, s.n_distinct, s.most_common_freqs, s.null_frac,
+       a.atthasdef
   FROM pg_attribute a
   LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
   LEFT JOIN pg_stats s ON s.schemaname = current_schema() AND s.tablename = $1
@@ -148,7 +149,7 @@ class PostgresTables:
         )
 
     def _column(self, table: str, rows: int, row: tuple[Any, ...], leading: set[str]) -> ColumnSeen:
-        name, kind, nullable, own_number, width, distinct, frequencies = row
+        name, kind, nullable, own_number, width, distinct, frequencies, nulls, has_default = row
         lowest = highest = None
         if name in leading and kind in _NUMBERS:
             sql = (
@@ -162,9 +163,11 @@ class PostgresTables:
             type=str(kind),
             nullable=bool(nullable),
             auto_increment=bool(own_number),
+            has_default=bool(has_default),
             mean_length=None if width is None else float(width),
             distinct=values,
             top_share=_compute_spread(frequencies, values),
+            null_share=float(nulls or 0.0),
             lowest=None if lowest is None else int(lowest),
             highest=None if highest is None else int(highest),
         )

@@ -26,6 +26,8 @@ class Digest(Model):
     listed: tuple[Annotated[float, Field(ge=0)], ...] = ()
     limit: Annotated[float, Field(ge=0)] | None = None
     span: Annotated[float, Field(ge=0)] | None = None
+    # Whether each of its values was the same in all calls; empty if the source does not tell
+    fixed: tuple[bool, ...] = ()
 
 
 class TransactionSeen(Model):
@@ -55,10 +57,12 @@ class ColumnSeen(Model):
     type: str  # in the words of the server
     nullable: bool = False
     auto_increment: bool = False
+    has_default: bool = False  # whether an INSERT may leave it out
     # Mean length of text in a sample of rows, in characters or bytes
     mean_length: float | None = None
     distinct: Count | None = None  # number of different values, by the statistics of its index
     top_share: Annotated[float, Field(ge=0, le=1)] | None = None  # see `TOP_VALUES`
+    null_share: Annotated[float, Field(ge=0, le=1)] = 0.0  # share of a sample's rows that are null
     lowest: int | None = None  # lowest value of a number that an index begins with
     highest: int | None = None
 
@@ -78,7 +82,8 @@ class TableSeen(Model):
     """One table."""
 
     name: str
-    rows: Count  # an estimate of the server
+    rows: Count  # an estimate of the server, unless they were counted
+    rows_counted: bool = False
     pages: Count | None = None  # table and indexes, as the server estimates them
     columns: tuple[ColumnSeen, ...]
     primary_key: tuple[str, ...] = ()
@@ -107,6 +112,8 @@ class StatementsSeen(Model):
     # What tells which statements were sent together; None if nothing does
     transactions_by: str | None = None
     keys: tuple[KeysSeen, ...] = ()
+    # Indexes of two statements that compare the same key within a transaction, the first one first
+    same_keys: tuple[tuple[Count, Count], ...] = ()
     tables: tuple[TableSeen, ...]
     notes: tuple[str, ...] = ()  # remarks for the reader
 

@@ -32,7 +32,12 @@ from plimsoll.workload.derive.statements import (
     merge_statements,
     sort_statements,
 )
-from plimsoll.workload.derive.tables import describe_tables, filter_usable, write_tables
+from plimsoll.workload.derive.tables import (
+    describe_tables,
+    find_plain_names,
+    rename_tables,
+    write_tables,
+)
 from plimsoll.workload.library import parse_workload
 from plimsoll.workload.operations import MAX_OPERATIONS
 
@@ -121,18 +126,20 @@ def derive(
         UsageError: A table does not exist, or no statement can be used.
     """
     language = protocol_facts(seen.protocol).language
-    tables = filter_usable(seen.tables, folds=language == "postgres")
+    plain = find_plain_names(seen.tables, folds=language == "postgres")
+    tables = rename_tables(seen.tables, plain)
+    only = [plain.get(table, table) for table in only]
     for table in only:
         if table not in tables:
             raise UsageError(
                 complain_of_unknown("table", table, tables, ("--tables",), value=table)
             )
     found = sort_statements(
-        seen.digests, language, tables, seen.qualifier, only=only, writes=writes
+        seen.digests, language, tables, seen.qualifier, only=only, writes=writes, plain=plain
     )
-    known = describe_tables(tables, [one.shape for one in found.taken])
+    known = describe_tables(tables, found.taken)
     taken = merge_statements(found.taken, known)
-    maker = Maker(seen.protocol, known, usual_rows(taken), trial)
+    maker = Maker(seen.protocol, known, usual_rows(taken), trial, seen.keys, seen.same_keys)
     sent = sorted(
         _filter_sendable(taken, found, maker),
         key=lambda one: (-one.digest.time_s, -one.digest.calls),
@@ -140,7 +147,7 @@ def derive(
     made = _make_operations(sent, found, maker, seen if transactions == "seen" else None)
     if not made.done:
         raise UsageError(_explain_no_statement(seen, found))
-    document, notes = _write_document(seen, found, maker, made)
+    document, notes = _write_document(seen, found, maker, made, plain)
     parse_workload(document, source=f"{name}.yaml")
     found.left_out.sort(key=lambda one: (-one.time_s, -one.calls))
     sent_digests = [one.digest for one in made.sent]
@@ -288,7 +295,7 @@ def _take_portion(one: Taken, calls: float) -> Taken:
 
 
 def _write_document(
-    seen: StatementsSeen, found: Sorted, maker: Maker, made: _Made
+    seen: StatementsSeen, found: Sorted, maker: Maker, made: _Made, plain: Mapping[str, str]
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Write the workload; returns the notes too."""
     operations, done, sent = made.operations, made.done, made.sent
@@ -308,7 +315,7 @@ def _write_document(
             f"rows are asked for {how}: with that as many of {calls:,} calls have a key of another"
             " call as in the log"
         )
-    notes = write_notes(seen, found, known, made.groups, [drawn, *maker.guesses])
+    notes = write_notes(seen, found, known, made.groups, [drawn, *maker.guesses], plain=plain)
     if maker.untried is not None:
         notes = (*notes, f"the statements were not tried on the server: {maker.untried}")
     heaviest_first = sorted(operations.items(), key=lambda item: -float(item[1]["weight"]))

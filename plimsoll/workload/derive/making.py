@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import combinations
 from statistics import median
 from typing import Any, Protocol, get_args
 
@@ -10,11 +11,11 @@ from plimsoll.complaints import Scalar
 from plimsoll.errors import WorkloadError
 from plimsoll.model.databases import Language, protocol_facts
 from plimsoll.model.engine.asked import Protocol as WireProtocol
-from plimsoll.model.run.statements_seen import StatementsSeen
+from plimsoll.model.run.statements_seen import KeysSeen, StatementsSeen
 from plimsoll.workload.compiled import Table
 from plimsoll.workload.ddl import define_tables
 from plimsoll.workload.declared import read_part
-from plimsoll.workload.derive.binds import Known, find_binds, rows_per_call
+from plimsoll.workload.derive.binds import FEW_LEAST, Known, find_binds, rows_per_call
 from plimsoll.workload.derive.columns import find_row_numbers
 from plimsoll.workload.derive.grouping import Part
 from plimsoll.workload.derive.shapes import Shape
@@ -74,6 +75,8 @@ class Maker:
         known: The tables by the names in the server.
         usual_rows: The rows of a usual range, for ranges whose rows are not counted.
         trial: A server that tries each statement; None to try none.
+        keys: How the keys of statements repeat, by the indexes of their digests.
+        same_keys: The digests that compare the same key within a transaction.
         guesses: The guesses made so far.
     """
 
@@ -81,6 +84,8 @@ class Maker:
     known: Mapping[str, Known]
     usual_rows: float | None
     trial: Trial | None = None
+    keys: Sequence[KeysSeen] = ()
+    same_keys: Sequence[tuple[int, int]] = ()
     guesses: dict[str, None] = field(default_factory=dict)
 
     @property
@@ -100,9 +105,6 @@ class Maker:
         if (why := self._find_lacking_index(one.shape)) is not None:
             return why
         for table in one.shape.tables:
-            seen = self.known[table].seen
-            if one.shape.verb != "INSERT" and seen.rows and not seen.primary_key:
-                return f"reads {table}, which has no primary key, so that its rows cannot be made"
             if self.known[table].name in self._checked.problems:
                 return self._checked.problems[self.known[table].name]
         try:
@@ -187,20 +189,56 @@ class Maker:
         let: dict[str, Any] = {}
         statements = []
         replaced = find_replaced_rows(taken, parts)
+        shared = self._find_shared_rows(
+            {at: taken[part.index] for at, part in enumerate(parts, start=1) if part.repeat == 1}
+        )
         for number, part in enumerate(parts, start=1):
             one, row = taken[part.index], ""
             if part.index in replaced:
                 row = f"{_REPLACED}_{self.known[one.shape.tables[0]].name}"[:50].lower()
                 let.setdefault(row, self.known[one.shape.tables[0]].key)
                 self.guesses["the row that a transaction inserts is the one that it deletes"] = None
+            elif number in shared:
+                row = shared[number]
+                let.setdefault(row, self.known[one.shape.tables[0]].key)
             own, statement = self._statement(one, mark=f"_{number}", replaced=row)
             let |= own
             statements.append(statement | ({"repeat": part.repeat} if part.repeat > 1 else {}))
         operation = _make_operation(let, statements) | {"transaction": True}
         return operation, self._texts(statements)
 
+    def _find_shared_rows(self, taken: Mapping[int, Taken]) -> dict[int, str]:
+        """Return the names of the rows that several statements of a transaction are about.
+
+        Both are by the place of the statement. Few rows that are asked for again and again are left
+        to the statement itself.
+        """
+        names: dict[int, str] = {}
+        for (place, one), (later, other) in combinations(taken.items(), 2):
+            pairs = {(a, b) for a in one.members for b in other.members}
+            if pairs & set(self.same_keys) and self._may_share(one) == self._may_share(other) != "":
+                names.setdefault(place, f"row_of_{place}")
+                names.setdefault(later, names[place])
+        return names
+
+    def _may_share(self, one: Taken) -> str:
+        """Return the table whose key a statement names; empty if it names none, or few rows."""
+        first = next((slot for slot in one.shape.slots if slot.role == "equal"), None)
+        keys = self._find_keys(one)
+        if first is None or (keys and keys.distinct * FEW_LEAST <= keys.calls):
+            return ""
+        return first.table if self.known[first.table].columns[first.column].by_row else ""
+
     def _texts(self, statements: Sequence[Mapping[str, Any]]) -> tuple[Text, ...]:
         return tuple((str(one[self.language]), int(one.get("repeat", 1))) for one in statements)
+
+    def _find_keys(self, one: Taken) -> KeysSeen | None:
+        """Return how the keys of a statement repeat; None if that is not known of all its calls."""
+        found = [keys for keys in self.keys if keys.digest in one.members]
+        if not found or len(found) < len(one.members):
+            return None
+        most = max(found, key=lambda keys: keys.distinct)
+        return most.model_copy(update={"calls": sum(keys.calls for keys in found)})
 
     def _statement(
         self, one: Taken, *, mark: str = "", replaced: str = "", kept: bool = True
@@ -213,6 +251,7 @@ class Maker:
             mark=mark,
             replaced=replaced,
             usual_rows=self.usual_rows,
+            keys=self._find_keys(one),
         )
         if kept:
             self.guesses.update(dict.fromkeys(sorted(found.guesses)))
@@ -265,6 +304,8 @@ def find_key_skew(
             continue
         rows = find_row_numbers(known[first.table].seen)[1]
         for member in set(one.members) & set(keys):
+            if keys[member].distinct * FEW_LEAST <= keys[member].calls:
+                continue  # it is about few rows, which its own values say
             constant = fit_zipfian_constant(keys[member], rows)
             if constant is not None:
                 total += constant * keys[member].calls

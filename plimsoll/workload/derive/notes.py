@@ -1,12 +1,13 @@
 """Notes for the reader of a derived workload: what it was counted from, and what is guessed."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from plimsoll import words
 from plimsoll.model.run.statements_seen import StatementsSeen
 from plimsoll.workload.derive.binds import Known
 from plimsoll.workload.derive.grouping import Group
 from plimsoll.workload.derive.statements import Sorted
+from plimsoll.workload.derive.tables import ROW_COLUMN
 
 _NAMED_MOST = 20  # columns
 
@@ -17,6 +18,8 @@ def write_notes(
     tables: Sequence[Known],
     groups: Sequence[Group],
     guesses: Iterable[str],
+    *,
+    plain: Mapping[str, str],
 ) -> tuple[str, ...]:
     """Return the notes, one sentence each.
 
@@ -26,6 +29,7 @@ def write_notes(
         tables: The tables of the workload.
         groups: The transactions that are operations.
         guesses: The conclusions that are guesses.
+        plain: Other names for those of tables and columns that a workload cannot have.
     """
     time = "since its counting began"
     if seen.interval_s is not None:
@@ -37,6 +41,7 @@ def write_notes(
         *_note_transactions(seen, found, groups),
         *(f"guessed: {guess}" for guess in guesses),
         *_note_tables(tables),
+        *_note_names(tables, plain),
         *(
             f"the index {name} of {table.seen.name} is left out: it {index.why}; writes cost less"
             for table in tables
@@ -93,6 +98,20 @@ def _note_tables(tables: Sequence[Known]) -> list[str]:
     if others:
         notes.append(f"of another type than yours: {_list_columns(others)}")
     return notes
+
+
+def _note_names(tables: Sequence[Known], plain: Mapping[str, str]) -> list[str]:
+    used = {known.name for known in tables} | {
+        column.name for known in tables for column in known.seen.columns
+    }
+    others = [f"{name} as {other}" for name, other in plain.items() if other in used]
+    notes = [f"names that a workload cannot have: {_list_columns(others)}"] if others else []
+    return notes + [
+        f"{known.name} has no primary key: the column {ROW_COLUMN} is added, by which its rows are"
+        " made"
+        for known in tables
+        if ROW_COLUMN in known.seen.primary_key
+    ]
 
 
 def _list_columns(names: Iterable[str]) -> str:

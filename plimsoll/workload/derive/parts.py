@@ -20,7 +20,21 @@ Kind = Literal["word", "name", "mark", "value", "list", "more"]
 
 _PARAMETER = re.compile(r"\$[0-9]++")
 # casts are dropped: the server infers the types
-_CAST = re.compile(r"::[A-Za-z_][A-Za-z0-9_]*+(?:\([0-9]++\))?")
+_CAST = re.compile(r"::[A-Za-z_][A-Za-z0-9_]*+(?:\([0-9]++\))?(?: ?\[ ?\])*")
+# PostgreSQL plans both alike: an array and a list
+_ANY = re.compile(r"= ?ANY ?\( ?(?:ARRAY ?\[[^][()]*+\]|\?(?: ?, ?\?)*+|\.\.\.) ?\)", re.IGNORECASE)
+_ALL = re.compile(_ANY.pattern.replace("= ?ANY", "<> ?ALL"), re.IGNORECASE)
+_NOT_ASCII = re.compile(r"`[^`]*+`|[A-Za-z0-9_$]*+[^\x00-\x7f][^\x00-\x7f\w$]*+[\w$]*+")
+_NOW = (
+    r"(?:NOW|CURRENT_TIMESTAMP|LOCALTIMESTAMP|SYSDATE|UTC_TIMESTAMP|CURDATE|CURRENT_DATE"
+    r"|CLOCK_TIMESTAMP)(?: ?\( ?\?? ?\))?"
+)
+_LENGTH = r"(?:INTERVAL ?\(? ?\? ?\)?(?: ?[A-Z_]+)?|\?)"
+_FROM_NOW = re.compile(
+    rf"([<>]=?) ?(?:{_NOW}(?: ?[-+] ?{_LENGTH})?|(?:DATE_SUB|DATE_ADD|SUBDATE|ADDDATE) ?\( ?{_NOW}"
+    rf" ?, ?{_LENGTH} ?\))(?=\s*(?:$|\)|;|AND\b|OR\b|GROUP\b|ORDER\b|LIMIT\b|FOR\b|RETURNING\b))",
+    re.IGNORECASE,
+)
 _LIST_GOES_ON = re.compile(r"\? /\*, \.\.\. \*/")  # the form of PostgreSQL 18
 _COMMENT = re.compile(r"/\*[^*]*+(?:\*(?!/)[^*]*+)*+\*/")
 _MORE_LISTS = "/* , ... */"
@@ -69,9 +83,22 @@ def split_parts(text: str, language: Language) -> tuple[Part, ...]:
     if language == "postgres":
         text = _LIST_GOES_ON.sub("...", _PARAMETER.sub("?", text))
         text = _CAST.sub("", _COMMENT.sub(" ", text))
+        text = _ALL.sub("NOT IN (...)", _ANY.sub("IN (...)", text))
     else:
-        text = text.replace(_MORE_LISTS, "...")
+        text = _NOT_ASCII.sub(_quote_word, text.replace(_MORE_LISTS, "..."))
     return tuple(_merge_dots(tokenize(text, language)))
+
+
+def bind_times(text: str) -> str:
+    """Return a statement that compares with `?` where it compared with a time relative to now.
+
+    The times in a workload's tables do not move: what lies beyond is told by the rows of a call.
+    """
+    return _FROM_NOW.sub(r"\1 ?", _CAST.sub("", _PARAMETER.sub("?", text)))
+
+
+def _quote_word(found: re.Match[str]) -> str:
+    return found[0] if found[0].startswith("`") else f"`{found[0]}`"
 
 
 def first_word(text: str) -> str:

@@ -6,17 +6,18 @@ A statement that it does not understand is refused. The workload's own reader
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from plimsoll.model.databases import Language
 from plimsoll.model.run.statements_seen import TableSeen
 from plimsoll.workload.declared import workload_error
 from plimsoll.workload.derive.parts import Part, split_parts
-from plimsoll.workload.derive.shapes import AGGREGATES, Piece, Shape, Slot, TableMark
+from plimsoll.workload.derive.shapes import AGGREGATES, Piece, Shape, Slot, TableMark, Upsert
 from plimsoll.workload.derive.sight import BEFORE_TABLES, Sight
 from plimsoll.workload.derive.slots import Level, Slots
 
 DEPTH_MOST = 40
-VERBS = {"SELECT", "INSERT", "REPLACE", "UPDATE", "DELETE"}
+VERBS = {"SELECT", "INSERT", "REPLACE", "UPDATE", "DELETE", "WITH"}
 _CLAUSES = {
     "SELECT": "select",
     "FROM": "from",
@@ -38,7 +39,11 @@ _LIST_UNKNOWN = "has a list of values whose purpose is not known"
 
 
 def read_shape(
-    text: str, language: Language, tables: Mapping[str, TableSeen], database: str = ""
+    text: str,
+    language: Language,
+    tables: Mapping[str, TableSeen],
+    database: str = "",
+    plain: Mapping[str, str] | None = None,
 ) -> Shape:
     """Read a statement.
 
@@ -47,11 +52,17 @@ def read_shape(
         language: The dialect of the statement.
         tables: The tables of the database, by name.
         database: The database's name, which may precede a table's.
+        plain: Other names for those of tables and columns that a workload cannot have.
 
     Raises:
         WorkloadError: The statement cannot be used; says why.
     """
-    return _Reader(Sight(split_parts(text, language), language, tables, database)).shape()
+    written = {name.lower(): other for name, other in (plain or {}).items()}
+    parts = tuple(
+        replace(part, text=written.get(part.text.lower(), part.text)) if part.is_name else part
+        for part in split_parts(text, language)
+    )
+    return _Reader(Sight(parts, language, tables, database)).shape()
 
 
 class _Reader:
@@ -63,12 +74,15 @@ class _Reader:
         self._pieces: list[Piece] = []
         self._levels = [Level()]
         self._locks = self._aggregates = self._distinct = self._many_rows = False
+        self._upsert: Upsert = ""
 
     def shape(self) -> Shape:
         verb = self._sight.at(0).word
         if verb not in VERBS:
             known = ", ".join(sorted(VERBS))
             raise workload_error(f"begins with {verb or 'no word'}, which is none of {known}")
+        if verb == "REPLACE":
+            self._upsert = "duplicate"
         at = 0
         while at < len(self._sight.parts):
             at = self._take(at)
@@ -80,6 +94,7 @@ class _Reader:
             self._aggregates,
             self._distinct,
             self._many_rows,
+            self._upsert,
         )
 
     @property
@@ -90,6 +105,9 @@ class _Reader:
         """Read one part with what belongs to it; returns the next position."""
         part = self._sight.at(at)
         match part.kind:
+            case "value" if literal := self._find_literal(self._sight.at(at - 1).word):
+                self._put(literal)
+                return at + 1
             case "value":
                 self._put(self._slots.of(at, self._level))
                 return at + 1
@@ -108,6 +126,11 @@ class _Reader:
         self._write(at)
         return at + 1
 
+    def _find_literal(self, before: str) -> str:
+        """Return what stands for a value that may not be a `?` after a word; empty if it may."""
+        postgres = self._sight.language == "postgres"
+        return "'!'" if before == "ESCAPE" else "'1 day'" * (before == "INTERVAL" and postgres)
+
     def _mark(self, at: int, part: Part) -> None:
         if part.is_mark("("):
             self._open(at)
@@ -124,7 +147,9 @@ class _Reader:
             self._aggregates |= word == "GROUP"
             self._locks |= word == "LOCK" or (word == "FOR" and after.word in {"UPDATE", "SHARE"})
         elif word == "UPDATE" and self._sight.at(at - 1).word == "KEY":  # ON DUPLICATE KEY UPDATE
-            self._level.clause = "set"
+            self._level.clause, self._upsert = "set", "duplicate"
+        elif word in {"CONFLICT", "NOTHING"} or (word == "IGNORE" and at == 1):
+            self._upsert = "conflict" if word == "CONFLICT" else "skip"
         elif word in AGGREGATES and after.is_mark("("):
             self._aggregates = True
         elif word == "DISTINCT":

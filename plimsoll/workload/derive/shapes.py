@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-Role = Literal["equal", "member", "low", "high", "set", "limit", "offset", "constant"]
+Role = Literal["equal", "member", "low", "high", "like", "set", "limit", "offset", "constant"]
+Upsert = Literal["", "duplicate", "conflict", "skip"]
 AGGREGATES = {"COUNT", "SUM", "AVG", "MIN", "MAX", "GROUP_CONCAT", "STRING_AGG"}
 
 
@@ -14,8 +15,8 @@ class Slot:
 
     Attributes:
         role: `equal` if a column is compared with it; `member` in a list after IN; `low` and `high`
-            as the ends of a range; `set` if a column gets it; `limit`, `offset`; `constant` for
-            anything else, where any number will do.
+            as the ends of a range; `like` for a pattern; `set` if a column gets it; `limit`,
+            `offset`; `constant` for anything else, where any number will do.
         table: The table of the column; empty if there is no column.
         column: The column's name in the table.
         alias: The alias, which tells apart several mentions of one table.
@@ -51,6 +52,9 @@ class Shape:
         aggregates: Whether it returns fewer rows than it reads: COUNT, GROUP BY ...
         distinct: Whether DISTINCT may reduce its rows.
         many_rows: Whether it is an INSERT of several rows, one of which is in the text.
+        upsert: What an INSERT does about a row that is there: `duplicate` changes it (MySQL's ON
+            DUPLICATE KEY UPDATE, REPLACE), `conflict` too (PostgreSQL), `skip` keeps it; empty if
+            it fails.
     """
 
     verb: str
@@ -60,6 +64,7 @@ class Shape:
     aggregates: bool = False
     distinct: bool = False
     many_rows: bool = False
+    upsert: Upsert = ""
 
     @property
     def writes(self) -> bool:

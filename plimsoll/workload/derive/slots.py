@@ -58,7 +58,12 @@ class Slots:
         Raises:
             WorkloadError: The role is not clear.
         """
+        before = self._sight.at(at - 1).word
+        if before in {"THEN", "ELSE"} and level.clause in {"where", "other"}:
+            return Slot("constant")
         match level.clause:
+            case "other" if before == "LIKE":  # ORDER BY CASE WHEN title LIKE ? THEN ...
+                return self._condition(at, level)
             case "select":
                 return Slot("constant")
             case "set":
@@ -120,6 +125,9 @@ class Slots:
             return Slot("constant")
         if sight.at(at + 1).is_mark(*ARITHMETIC):
             raise workload_error("compares with an expression, whose values cannot be known")
+        if before.word == "LIKE":
+            back = 2 if sight.at(at - 2).word == "NOT" else 1
+            return Slot("like", *self._compared(at - back))
         if before.word == "BETWEEN":
             back = 2 if sight.at(at - 2).word == "NOT" else 1
             self._between = self._compared(at - back)
@@ -131,9 +139,24 @@ class Slots:
         while sight.at(start - 1).is_mark("<", ">", "=", "!"):
             start -= 1
         operator = "".join(part.text for part in sight.parts[start:at])
+        if self._is_literal(at, start):
+            return Slot("constant")
         if operator not in _COMPARES:
             raise workload_error(_UNKNOWN)
         return Slot(_COMPARES[operator], *self._compared(start))
+
+    def _is_literal(self, at: int, start: int) -> bool:
+        """Whether a value is compared with another one: `1 = 1`, which programs put first.
+
+        Args:
+            at: The position of the value.
+            start: The position of the operator before it; its own without one.
+        """
+        after, sight = at + 1, self._sight
+        while sight.at(after).is_mark("<", ">", "=", "!"):
+            after += 1
+        beyond = sight.at(after).kind if after > at + 1 else ""
+        return "value" in {sight.at(start - 1).kind if start < at else "", beyond}
 
     def _compared(self, at: int) -> Column:
         """Return the column that ends right before a position.
@@ -149,12 +172,12 @@ class Slots:
             why = "compares something with a value that is not a column by itself"
         elif not self._sight.tables:
             why = (
-                "names no table that a workload can make: such as a view, or a name with other"
-                " characters than a to z, digits and _"
+                "names no table of the database that is seen: a view, perhaps, which a workload"
+                " cannot have"
             )
         else:
             why = (
-                f"compares {name.text.lower()}, which is no column that a workload can make, such"
-                " as a generated one"
+                f"compares {name.text.lower()}, which is no column of a table that it names, such"
+                " as one that it computes"
             )
         raise workload_error(why)

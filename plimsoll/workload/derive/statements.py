@@ -11,7 +11,7 @@ from plimsoll.model.databases import Language
 from plimsoll.model.run.statements_seen import Digest, TableSeen
 from plimsoll.workload.declared import workload_error
 from plimsoll.workload.derive.binds import Known
-from plimsoll.workload.derive.parts import first_word, split_parts
+from plimsoll.workload.derive.parts import bind_times, first_word, split_parts
 from plimsoll.workload.derive.reading import VERBS, read_shape
 from plimsoll.workload.derive.shapes import Shape
 
@@ -100,6 +100,7 @@ def sort_statements(
     *,
     only: Collection[str] = (),
     writes: bool = True,
+    plain: Mapping[str, str] | None = None,
 ) -> Sorted:
     """Read each digest once, and decide whether it can be sent.
 
@@ -110,6 +111,7 @@ def sort_statements(
         database: The database's name, which may precede a table's.
         only: The tables of interest; empty for all.
         writes: Whether statements that change or lock rows are wanted.
+        plain: Other names for those of tables and columns that a workload cannot have.
     """
     found = Sorted()
     for index, digest in enumerate(digests):
@@ -127,10 +129,11 @@ def sort_statements(
             found.left_out.append(describe_left_out(digest, word or "a statement", why))
         elif not _SERVERS_OWN.search(digest.text):
             try:
+                text = bind_times(digest.text)
                 for mark, why in _NOT_SHOWN.items():
-                    if mark in digest.text:
+                    if mark in text:
                         raise workload_error(why)
-                shape = read_shape(digest.text, language, tables, database)
+                shape = read_shape(text, language, tables, database, plain)
                 _require_wanted(shape, only, writes=writes)
             except WorkloadError as error:
                 found.left_out.append(
@@ -260,4 +263,5 @@ def _add_digests(alike: Sequence[Taken]) -> Digest:
         listed=_mean_lists(digests),
         limit=mean("limit"),
         span=mean("span"),
+        fixed=digests[0].fixed if len(digests) == 1 else (),
     )

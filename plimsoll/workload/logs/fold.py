@@ -3,6 +3,7 @@
 from collections import Counter, OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import combinations
 
 from plimsoll.model.databases import Language
 from plimsoll.model.run.statements_seen import Digest, KeysSeen, TransactionSeen
@@ -13,6 +14,9 @@ OURS = "/* plimsoll */"  # in statements with which Plimsoll looks at PostgreSQL
 KINDS_MOST = 20_000  # kinds of statements that are told apart
 SKETCHES_MOST = 100  # kinds whose keys are counted: the first that are seen
 SESSIONS_MOST = 50_000
+FIXED_LEAST = 20  # calls from which a value that never changed counts as fixed
+SAME_LEAST = 0.95  # share of the transactions in which two statements compare the same key
+PAIRED_MOST = 20  # statements of a transaction whose keys are compared
 STATEMENTS_MOST = 1000  # of a transaction
 TRANSACTIONS_MOST = 10_000  # kinds of transactions
 MINUTES_MOST = 100_000
@@ -60,6 +64,18 @@ class _Kind:
     limit: list[int] = field(default_factory=lambda: [0, 0])  # sum and number of values
     span: list[int] = field(default_factory=lambda: [0, 0])
     keys: KeySketch | None = None
+    first: tuple[int, ...] = ()  # hashes of the values of the first call
+    fixed: list[bool] = field(default_factory=list)  # whether they were the same ever since
+
+    def compare(self, hashes: tuple[int, ...]) -> None:
+        """Compare the values of a call with those of the first one, by their hashes."""
+        if self.calls == 1:
+            self.first, self.fixed = hashes, [True] * len(hashes)
+        elif len(hashes) != len(self.first):
+            self.fixed = []
+        elif any(self.fixed):
+            pairs = zip(self.fixed, self.first, hashes, strict=False)
+            self.fixed = [fixed and one == other for fixed, one, other in pairs]
 
 
 @dataclass(slots=True)
@@ -71,17 +87,19 @@ class _Session:
         whole: Whether all statements of it are known.
         begins: Whether a statement begins a transaction: autocommit is off.
         kinds: The statements of the transaction so far.
+        keys: The hash of the key that each of them compared last.
     """
 
     open: bool = False
     whole: bool = False
     begins: bool = False
     kinds: dict[int, int] = field(default_factory=dict)
+    keys: dict[int, int] = field(default_factory=dict)
     sent: int = 0
 
     def forget(self) -> None:
         """Forget the statements of the transaction, which has ended."""
-        self.kinds, self.sent = {}, 0
+        self.kinds, self.keys, self.sent = {}, {}, 0
 
 
 class Fold:
@@ -111,6 +129,8 @@ class Fold:
         self._sessions: OrderedDict[str, _Session] = OrderedDict()
         self._transactions: Counter[tuple[tuple[int, int], ...]] = Counter()
         self.unkept = 0
+        # of two kinds: the transactions with both, and those in which both compared the same key
+        self._pairs: dict[tuple[int, int], list[int]] = {}
 
     def add(self, event: Event) -> None:
         """Count a statement."""
@@ -170,6 +190,7 @@ class Fold:
                 total[1] += 1
         if found.key is not None:
             self._count_key(kind, found.key)
+        kind.compare(found.hashes)
         return index
 
     def _count_key(self, kind: _Kind, key: int) -> None:
@@ -190,7 +211,7 @@ class Fold:
         match found.form.control:
             case "":
                 if session.open:
-                    self._take(session, kind)
+                    self._take(session, kind, found.key)
             case "begin":
                 self._commit(session)
                 session.open = session.whole = True
@@ -207,7 +228,7 @@ class Fold:
                 self._commit(session)
                 session.begins = session.open = False
 
-    def _take(self, session: _Session, kind: int | None) -> None:
+    def _take(self, session: _Session, kind: int | None, key: int | None) -> None:
         """Count a statement as one of a session's transaction."""
         session.sent += 1
         if kind is None or session.sent > STATEMENTS_MOST:
@@ -215,6 +236,8 @@ class Fold:
             return
         self._totals[kind].within += 1
         session.kinds[kind] = session.kinds.get(kind, 0) + 1
+        if key is not None and len(session.keys) < PAIRED_MOST:
+            session.keys[kind] = key
 
     def _commit(self, session: _Session) -> None:
         """Count the transaction that ends, if all of it was seen."""
@@ -224,7 +247,12 @@ class Fold:
                 self._transactions[key] += 1
             else:
                 self.unkept += 1
-        session.kinds, session.sent = {}, 0
+            for (one, asked), (other, its) in combinations(session.keys.items(), 2):
+                if (one, other) in self._pairs or len(self._pairs) < TRANSACTIONS_MOST:
+                    pair = self._pairs.setdefault((one, other), [0, 0])
+                    pair[0] += 1
+                    pair[1] += asked == its
+        session.forget()
 
     def digests(
         self, database: str | None, times: int = 1
@@ -260,6 +288,7 @@ class Fold:
             listed=tuple(total / kind.calls for total in kind.listed),
             limit=kind.limit[0] / kind.limit[1] if kind.limit[1] else None,
             span=kind.span[0] / kind.span[1] if kind.span[1] else None,
+            fixed=tuple(kind.fixed) if kind.calls >= FIXED_LEAST else (),
         )
 
     def transactions(self, chosen: Mapping[int, int]) -> tuple[TransactionSeen, ...]:
@@ -270,6 +299,15 @@ class Fold:
             if statements:
                 found.append(TransactionSeen(calls=calls, statements=statements))
         return tuple(found)
+
+    def same_keys(self, chosen: Mapping[int, int]) -> tuple[tuple[int, int], ...]:
+        """Return the pairs of statements that compare the same key within a transaction."""
+        return tuple(
+            (chosen[one], chosen[other])
+            for (one, other), (both, same) in self._pairs.items()
+            if one in chosen and other in chosen
+            if both >= FIXED_LEAST and same >= SAME_LEAST * both
+        )
 
     def keys(self, chosen: Mapping[int, int]) -> tuple[KeysSeen, ...]:
         """Return how unevenly the keys of each statement were drawn."""

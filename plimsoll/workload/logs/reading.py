@@ -50,6 +50,7 @@ class LogSeen:
         transactions: The transactions.
         has_sessions: Whether the file tells which session sent a statement.
         keys: How unevenly keys were drawn.
+        same_keys: The pairs of statements that compare the same key within a transaction.
         busiest_minute: The calls in the minute with the most; None if not known.
         unknown: Calls of further statements.
         notes: Remarks for the reader.
@@ -64,6 +65,7 @@ class LogSeen:
     transactions: tuple[TransactionSeen, ...] = ()
     has_sessions: bool = False
     keys: tuple[KeysSeen, ...] = ()
+    same_keys: tuple[tuple[int, int], ...] = ()
     busiest_minute: int | None = None
     unknown: int = 0
     notes: tuple[str, ...] = ()
@@ -81,6 +83,7 @@ class LogSeen:
                 "transactions": self.transactions,
                 "transactions_by": f"the {self.kind}" if self.has_sessions else None,
                 "keys": self.keys,
+                "same_keys": self.same_keys,
                 "notes": self.notes,
             }
         )
@@ -229,6 +232,7 @@ def _choose_log(
         ),
         has_sessions=fold.has_sessions and whole,
         keys=fold.keys(places),
+        same_keys=fold.same_keys(places),
         busiest_minute=max(fold.minutes.values()) * one_in if len(fold.minutes) > 2 else None,
         unknown=fold.lost * one_in,
         notes=tuple(notes),

@@ -16,6 +16,7 @@ from plimsoll.model.databases import Language
 
 Control = Literal["", "begin", "commit", "rollback", "autocommit off", "autocommit on"]
 FORMS_MOST = 50_000  # texts without values whose reading is kept
+VALUES_MOST = 32  # values of a statement that are told from those of other calls
 STATEMENT_MOST = 1 << 20  # characters of a statement that are read
 _NUMBER = (
     r"(?<![\w$`.])(?:0x[0-9A-Fa-f]++|(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][-+]?[0-9]++)?)"
@@ -40,8 +41,17 @@ _VALUES: dict[Language, re.Pattern[str]] = {
         re.VERBOSE | re.DOTALL | re.ASCII,
     ),
 }
-_SIGNED = re.compile(r"((?:[=<>(,]|\b(?:BETWEEN|AND|THEN|ELSE|LIMIT|IN)) ?)-\s?\?", re.IGNORECASE)
+_SIGNED = re.compile(
+    r"((?:[=<>(,+*/%-]|\b(?:BETWEEN|AND|THEN|ELSE|LIMIT|IN)) ?)-\s?\?", re.IGNORECASE
+)
 _IN_LIST = re.compile(r"\bIN ?\( ?\?(?: ?, ?\?)*+ ?\)", re.IGNORECASE)
+# PostgreSQL's comparison with an array, which it plans as a list
+_ANY_LIST = re.compile(
+    r"= ?ANY ?\( ?(?:ARRAY ?\[ ?)?(\?(?: ?, ?\?)*+) ?\]?(?: ?::[\w \[\]]+)? ?\)", re.IGNORECASE
+)
+_ALL_LIST = re.compile(_ANY_LIST.pattern.replace("= ?ANY", "<> ?ALL"), re.IGNORECASE)
+_LITERALS = re.compile(r"((?:\(|\b(?:WHERE|AND|OR|NOT|ON)\b) ?)\? ?= ?\?", re.IGNORECASE)
+_OPENS_ANY = re.compile(r"\b(?:ANY|ALL) ?\( ?\Z", re.IGNORECASE)
 _ROWS = re.compile(
     r"\bVALUES? ?(\((?:[^()]|\([^()]*+\))*+\))((?: ?, ?\((?:[^()]|\([^()]*+\))*+\))++)",
     re.IGNORECASE,
@@ -50,6 +60,8 @@ _ROW = re.compile(r"\((?:[^()]|\([^()]*+\))*+\)")
 _LIMIT = re.compile(r"\bLIMIT \?( ?,)?", re.IGNORECASE)
 _EQUAL = re.compile(r"(?<![<>!])= ?\?", re.IGNORECASE)
 _WHERE = re.compile(r"\bWHERE\b", re.IGNORECASE)
+_CONFLICT = re.compile(r'\bON CONFLICT ?\( ?"?(\w+)', re.IGNORECASE)
+_DUPLICATE = re.compile(r"\bON DUPLICATE KEY\b|^INSERT IGNORE\b", re.IGNORECASE)
 _BETWEEN = re.compile(r"\bBETWEEN \? AND \?", re.IGNORECASE)
 _INTEGER = re.compile(r"'?(-?[0-9]{1,18})'?")
 _WORDS = re.compile(r"[A-Za-z]+")
@@ -68,7 +80,8 @@ class Form:
         control: What it does to a transaction.
         listed: The number of values of each list after IN, or of rows of its INSERT.
         limit: The position of LIMIT's value among the values; None if it has none.
-        equal: The position of the first value that is compared with `=`.
+        equal: The position of the first value that is compared with `=`; of an upsert, of the
+            inserted value that finds the row.
         between: The position of the lower end of its first range.
     """
 
@@ -88,6 +101,7 @@ class Stripped:
     limit: int | None
     span: int | None
     key: int | None
+    hashes: tuple[int, ...] = ()
 
 
 class Stripper:
@@ -119,22 +133,54 @@ class Stripper:
                     return " "
                 case _:
                     values.append(found[0])
-                    return "?"
+                    among = _OPENS_ANY.search(text, max(0, found.start() - 8), found.start())
+                    return _ask_for_each(found[0], parameters) if among else "?"
 
         bare = " ".join(self._values.sub(replace, text[:STATEMENT_MOST]).split())
+        if _LITERALS.search(bare):
+            bare = _judge_literals(bare, values)
         form = self._forms.get(bare)
         if form is None:
             form = _read_form(bare)
             if len(self._forms) < FORMS_MOST:
                 self._forms[bare] = form
+        few = len(values) <= VALUES_MOST and not form.control
+        # by the hash of Python, whose key is another one in each process
+        hashes = (
+            tuple(hash(_pick(values, at, parameters)) for at in range(len(values))) if few else ()
+        )
         if form.control == "" and form.limit is form.equal is form.between is None:
-            return Stripped(form, None, None, None)
+            return Stripped(form, None, None, None, hashes)
         return Stripped(
             form,
             _integer(_pick(values, form.limit, parameters)),
             _find_span(values, form.between, parameters),
             _hash(_pick(values, form.equal, parameters)),
+            hashes,
         )
+
+
+def _judge_literals(bare: str, values: list[str]) -> str:
+    """Write what compares two literals as true or false, and drop their values.
+
+    Programs put conditions such as `1=1` before others that they join by AND.
+    """
+    for found in reversed(list(_LITERALS.finditer(bare))):
+        at = bare.count("?", 0, found.start())
+        one, other = values[at : at + 2]
+        if "$" not in one[:1] + other[:1]:
+            bare = f"{bare[: found.end(1)]}{str(one == other).upper()}{bare[found.end() :]}"
+            del values[at : at + 2]
+    return bare
+
+
+def _ask_for_each(value: str, parameters: dict[str, str] | None) -> str:
+    """Return a `?` for a value, or one for each of an array's: PostgreSQL's `{1,2,3}`."""
+    if value[:1] == "$" and parameters:
+        value = parameters.get(value, value)
+    if not (value.startswith("'{") and value.endswith("}'")) or ":" in value:
+        return "?"
+    return ", ".join("?" * (1 + value.count(",")))
 
 
 def _pick(values: list[str], at: int | None, parameters: dict[str, str] | None) -> str | None:
@@ -171,9 +217,8 @@ def _read_form(bare: str) -> Form:
         bare = _SIGNED.sub(r"\1?", bare)
     head = bare[:40].upper()
     control = _read_control(head)
-    where = _WHERE.search(bare)
-    equal = _EQUAL.search(bare, where.end()) if where else None
     limit, between = _LIMIT.search(bare), _BETWEEN.search(bare)
+    bare = _ANY_LIST.sub(r"IN (\1)", _ALL_LIST.sub(r"NOT IN (\1)", bare))
     text, listed = bare, tuple(one.count("?") for one in _IN_LIST.findall(bare))
     if (rows := _ROWS.search(text)) and _are_alike(rows):
         listed = (1 + len(_ROW.findall(rows[2])),)
@@ -184,9 +229,29 @@ def _read_form(bare: str) -> Form:
         control,
         listed,
         limit=None if limit is None else bare.count("?", 0, limit.start()) + bool(limit[1]),
-        equal=None if equal is None else bare.count("?", 0, equal.end() - 1),
+        equal=_find_upsert_key(bare)
+        if head.startswith(("INSERT", "REPLACE"))
+        else _find_equal(bare),
         between=None if between is None else bare.count("?", 0, between.start()),
     )
+
+
+def _find_equal(bare: str) -> int | None:
+    where = _WHERE.search(bare)
+    equal = _EQUAL.search(bare, where.end()) if where else None
+    return None if equal is None else bare.count("?", 0, equal.end() - 1)
+
+
+def _find_upsert_key(bare: str) -> int | None:
+    """Return the position of the value that finds an upsert's row.
+
+    PostgreSQL names its column; for MySQL and MariaDB it is taken to be the first one.
+    """
+    conflict = _CONFLICT.search(bare)
+    if conflict is None:
+        return 0 if _DUPLICATE.search(bare) or bare[:7].upper() == "REPLACE" else None
+    columns = re.findall(r"\w+", bare[: bare.upper().find("VALUES")].partition("(")[2])
+    return columns.index(conflict[1]) if conflict[1] in columns else None
 
 
 def _are_alike(rows: re.Match[str]) -> bool:

@@ -1,4 +1,7 @@
-"""Digests as servers have them, and the tables that they name."""
+"""Digests as servers have them, their tables, and the rows that stand in for theirs."""
+
+from hashlib import blake2b
+from typing import Any
 
 from plimsoll.model.run.statements_seen import (
     ColumnSeen,
@@ -127,3 +130,27 @@ OLTP_READ_WRITE = seen(
         "transactions_by": "the history of threads in performance_schema",
     }
 )
+
+
+def value_of(value: Any, row: int) -> Any:
+    """Return a column's value in a row, as the engine makes it."""
+    names = {"row": row, "hash": _hash}
+    match value:
+        case "row":
+            return row
+        case {"sum": of, "plus": more}:
+            return value_of(of, row) + more
+        case {"expr": text}:
+            return eval(text.replace("/", "//"), {}, names)
+        case {"if": text, "then": then, "else": otherwise}:
+            return value_of(then if eval(text, {}, names) else otherwise, row)
+        case {"fnv_hash": of}:
+            return _hash(value_of(of, row))
+        case {"format": template, "of": parts}:
+            return template.format(*(value_of(part, row) for part in parts))
+        case _:
+            return value
+
+
+def _hash(number: int) -> int:
+    return int.from_bytes(blake2b(number.to_bytes(8), digest_size=7).digest())

@@ -23,7 +23,7 @@ TYPES = [
     ("jsonb", "json", True),
     ("enum('a secret','b')", "varchar(255)", False),
     ("time", "varchar(255)", False),
-    ("boolean", "smallint", False),
+    ("boolean", "boolean", True),
     ("uuid", "char(36)", False),
     ("year(4)", "smallint", False),
     ("bit(1)", "bigint", False),

@@ -16,6 +16,7 @@ from plimsoll.workload.derive.derived import Derived, derive
 from plimsoll.workload.derive.document import dump_document
 from tests.unit.workload.derive.digests import (
     COMMITS,
+    LINES,
     OLTP_READ_WRITE,
     ORDERS,
     READ,
@@ -24,6 +25,7 @@ from tests.unit.workload.derive.digests import (
     YCSB_B,
     digest,
     seen,
+    value_of,
 )
 
 
@@ -145,6 +147,20 @@ def test_calls_within_transactions_and_apart_have_each_their_own_rate() -> None:
     assert derived.share_of_calls == 1.0
 
 
+def test_statements_of_a_transaction_about_the_same_row_share_it() -> None:
+    once = TransactionSeen(calls=1000, statements=((1, 1), (2, 1)))
+    (name, operation), *_ = (
+        derive(shop(same_keys=((1, 2),), transactions=(once,)), writes=True)
+        .document["operations"]
+        .items()
+    )
+    assert name == "transaction"
+    assert operation["let"] == {"row_of_1": {"key": "sbtest1", "distribution": "$distribution"}}
+    assert [one["binds"][-1] for one in operation["statements"]] == ["row_of_1", "row_of_1"]
+    for other in (shop(transactions=(once,)), shop(same_keys=((1, 2),))):  # sent twice there
+        assert "let" not in derive(other, writes=True).document["operations"]["transaction"]
+
+
 def test_without_transactions_each_statement_is_an_operation() -> None:
     derived = derive(shop(), writes=True, transactions="none")
     assert {one.name: one.calls for one in derived.operations} == {
@@ -169,13 +185,13 @@ def test_lists_and_limits_are_as_long_as_rows_tell() -> None:
     derived = derive(
         seen(
             digest("SELECT `note` FROM `orders` WHERE `id` IN (...)", rows=7),
-            digest("SELECT `note` FROM `orders` WHERE `customer_id` IN (...)", rows=60),
+            digest("SELECT `note` FROM `orders` WHERE `customer_id` IN (...)", rows=72),
             digest("SELECT `note` FROM `orders` WHERE `id` >= ? ORDER BY `id` LIMIT ?", rows=25),
         )
     )
     texts = {text for one in derived.operations for text, _ in one.statements}
     assert "SELECT note FROM {orders} WHERE id IN (?, ?, ?, ?, ?, ?, ?)" in texts
-    assert "SELECT note FROM {orders} WHERE customer_id IN (?, ?, ?)" in texts  # 20 rows each
+    assert "SELECT note FROM {orders} WHERE customer_id IN (?, ?, ?)" in texts  # 24 rows each
     limited = derived.document["operations"]["select_orders_by_id_2"]["statements"][0]
     assert limited["binds"][1] == 25
 
@@ -183,10 +199,13 @@ def test_lists_and_limits_are_as_long_as_rows_tell() -> None:
 def test_values_occur_as_unevenly_as_in_a_sample_of_rows() -> None:
     derived = derive(seen(digest("SELECT `note` FROM `orders` WHERE `customer_id` = ?", rows=20)))
     column = derived.document["tables"]["orders"]["columns"]["customer_id"]
-    assert column["value"] == {
-        "integer": [7, 5006],
-        "distribution": "hotspot(hot_set=0.2, hot_operations=0.61)",
-    }
+    rows = [value_of(column["value"], row) for row in range(1, 120_001)]
+    assert sum(7 <= one < 1007 for one in rows) / len(rows) == pytest.approx(0.61, abs=0.01)
+    assert len(set(rows)) == 5_000
+    (statement,) = derived.document["operations"]["select_orders_by_customer_id"]["statements"]
+    assert statement["binds"] == [
+        {"weighted": [[0.135, {"integer": [7, 1006]}], [0.865, {"integer": [1007, 5006]}]]}
+    ]
 
 
 def test_both_columns_of_a_key_are_those_of_one_row() -> None:
@@ -198,13 +217,13 @@ def test_both_columns_of_a_key_are_those_of_one_row() -> None:
 
 
 LEFT_OUT = [
-    ("SELECT `x` FROM `another` WHERE `id` = ?", "names no table that a workload can make"),
+    ("SELECT `x` FROM `another` WHERE `id` = ?", "a view, perhaps"),
     ("SELECT `c` FROM `sbtest1` WHERE `id` = (unknown)", "a value that the server's counting"),
-    ("SELECT `c` FROM `sbtest1` WHERE `k` > NOW ( ) - INTERVAL ? SQL_TSI_DAY", "an INTERVAL"),
+    ("SELECT NOW ( ) - INTERVAL ? SQL_TSI_DAY FROM `sbtest1` WHERE `id` = ?", "an INTERVAL"),
     ("SELECT SLEEP ( ? ) FROM `orders`", "calls"),
     ("SELECT `id` FROM `orders` INTO OUTFILE ?", "not"),
     ("INSERT INTO `sbtest1` ( `id` , `k` ) VALUES (...)", "bigint"),
-    ("SELECT `id` FROM `orders` WHERE `placed` BETWEEN ? AND ?", "not a whole number"),
+    ("SELECT `id` FROM `orders` WHERE `note` BETWEEN ? AND ?", "neither a whole number nor a"),
     ("SHOW TABLES", "is none of"),
     ("SET PASSWORD = ?", "is none of"),
     ("SELECT `id` FROM `orders` WHERE `id` = ...", "cut short"),
@@ -351,13 +370,25 @@ def test_where_a_server_cannot_try_them_a_note_says_why() -> None:
     assert (derived.left_out, picky.tried) == ((), [])
 
 
-def test_a_table_without_a_key_is_not_read_as_if_it_were_empty() -> None:
+def test_a_table_that_is_read_gets_the_key_that_it_lacks() -> None:
     without = ORDERS.model_copy(update={"primary_key": ()})
     read = digest("SELECT `note` FROM `orders` WHERE `customer_id` = ?")
-    other = digest("SELECT `c` FROM `sbtest1` WHERE `id` = ?")
-    derived = derive(seen(read, other).model_copy(update={"tables": (without, SBTEST)}))
-    assert [one.name for one in derived.operations] == ["select_sbtest1_by_id"]
-    assert "has no primary key" in derived.left_out[0].why
+    derived = derive(seen(read).model_copy(update={"tables": (without,)}))
+    (table,) = compiled(derived).tables
+    assert (table.rows, table.key) == (100_000, ("plimsoll_row",))
+    assert any("orders has no primary key: the column plimsoll_row" in n for n in derived.notes)
+    # InnoDB orders rows by a unique index without nulls, if there is no key
+    unique = without.model_copy(update={"indexes": {"by_id": ("id",)}, "unique": ("by_id",)})
+    (table,) = compiled(derive(seen(read).model_copy(update={"tables": (unique,)}))).tables
+    assert (table.key, table.index_sql) == (("id",), {})
+
+
+def test_a_table_into_which_rows_are_inserted_alone_stays_without_a_key() -> None:
+    without = LINES.model_copy(update={"primary_key": ()})
+    insert = digest("INSERT INTO `order_lines` ( `order_id` , `line` ) VALUES (...)")
+    derived = derive(seen(insert).model_copy(update={"tables": (without,)}), writes=True)
+    (table,) = compiled(derived).tables
+    assert (table.rows, table.key) == (0, ())
 
 
 def test_each_list_is_as_long_as_the_log_has_it() -> None:

@@ -31,12 +31,12 @@ def of(*texts: str, **changes: Any) -> StatementsSeen:
 def test_indexes_are_unique_and_as_long_as_they_were() -> None:
     derived = derive(of(READ))
     table = derived.document["tables"]["setting"]
-    assert table["unique"] == {"by_name_1": ["name"]}
-    assert table["indexes"] == {"by_kind_val_2": ["kind(3)", "val desc"]}
+    assert table["unique"] == {"name": ["name"]}
+    assert table["indexes"] == {"kind": ["kind(3)", "val desc"]}
     (made,) = parse_workload(derived.document).compile().tables
     assert list(made.index_sql.values()) == [
-        "CREATE INDEX `by_kind_val_2` ON `setting` (`kind`(3), `val` DESC)",
-        "CREATE UNIQUE INDEX `by_name_1` ON `setting` (`name`)",
+        "CREATE INDEX `kind` ON `setting` (`kind`(3), `val` DESC)",
+        "CREATE UNIQUE INDEX `name` ON `setting` (`name`)",
     ]
 
 
@@ -53,7 +53,7 @@ def test_a_unique_index_of_values_that_cannot_differ_is_made_without_uniqueness(
     day = ColumnSeen(name="day", type="date")
     columns, indexes = (*SETTING.columns, day), {"day": ("day",)}
     derived = derive(of(READ, columns=columns, indexes=indexes, unique=("day",)))
-    assert derived.document["tables"]["setting"]["indexes"] == {"by_day_1": ["day"]}
+    assert derived.document["tables"]["setting"]["indexes"] == {"day": ["day"]}
     assert "unique" not in derived.document["tables"]["setting"]
 
 

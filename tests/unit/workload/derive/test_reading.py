@@ -107,10 +107,13 @@ def test_locks_and_aggregates_are_seen(text: str, locks: bool, aggregates: bool)
 
 REFUSED = [
     ("SELECT `c` FROM `sbtest1` WHERE `id` = ...", "cut short"),
-    ("SELECT `c` FROM `sbtest1` WHERE `c` LIKE ?", "not known what it is for"),
+    ("SELECT `c` FROM `sbtest1` WHERE `c` REGEXP ?", "not known what it is for"),
     ("SELECT `c` FROM `sbtest1` WHERE LOWER ( `c` ) = ?", "not a column by itself"),
-    ("SELECT `c` FROM `sbtest1` WHERE OWNER = ?", "compares owner, which is no column that a wo"),
-    ("SELECT `c` FROM `view` WHERE `id` = ?", "names no table that a workload can make: such as"),
+    ("SELECT `c` FROM `sbtest1` WHERE OWNER = ?", "compares owner, which is no column of a table"),
+    (
+        "SELECT `c` FROM `view` WHERE `id` = ?",
+        "names no table of the database that is seen: a view",
+    ),
     ("SELECT `c` FROM `sbtest1` WHERE `id` = ? - ?", "an expression"),
     ("SELECT `c` FROM `sbtest1` WHERE ( `id` , `k` ) IN (...)", "not a column by itself"),
     ("SELECT `c` FROM `sbtest1` WHERE `id` = ?; DROP TABLE `sbtest1`", "more than one statement"),
@@ -131,7 +134,7 @@ def test_what_cannot_be_taken_says_why(text: str, why: str) -> None:
 
 
 def test_no_error_repeats_a_value() -> None:
-    for condition in ("LIKE 'secret'", "~ 'secret"):
+    for condition in ("REGEXP 'secret'", "~ 'secret"):
         with pytest.raises(WorkloadError) as refused:
             read_shape(f"SELECT c FROM sbtest1 WHERE c {condition}", "sql", BY_NAME)
         assert "secret" not in str(refused.value)

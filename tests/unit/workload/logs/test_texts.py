@@ -9,6 +9,7 @@ from plimsoll.workload.logs.texts import Stripper
 
 CASES = [
     ("SELECT a FROM t WHERE id = 5", "SELECT a FROM t WHERE id = ?"),
+    ("UPDATE t SET a = a + -5 WHERE b = a - 1", "UPDATE t SET a = a + ? WHERE b = a - ?"),
     ("select a\n\tfrom t  where id=-5.5e3;", "select a from t where id=?"),
     (r"SELECT a FROM t WHERE b = 'it''s \' x' AND c = ''", "SELECT a FROM t WHERE b = ? AND c = ?"),
     ('SELECT a FROM t WHERE b = "x 5"', "SELECT a FROM t WHERE b = ?"),
@@ -24,6 +25,10 @@ CASES = [
         "INSERT INTO t (a, b) VALUES (?, NOW()) ON DUPLICATE KEY UPDATE a = ?",
     ),
     ("SELECT a FROM t WHERE b = 'no end", "SELECT a FROM t WHERE b = ?"),
+    (
+        "SELECT a FROM t WHERE 1=1 AND (0 = 1) AND b=5",
+        "SELECT a FROM t WHERE TRUE AND (FALSE) AND b=?",
+    ),
 ]
 OF_POSTGRES = [
     ('SELECT "a 1" FROM t WHERE b = $1 AND c = 5', 'SELECT "a 1" FROM t WHERE b = ? AND c = ?'),
@@ -33,6 +38,9 @@ OF_POSTGRES = [
         "SELECT a FROM t WHERE b = ? AND c = ?",
     ),
     ("SELECT a FROM t WHERE b = '5'::text", "SELECT a FROM t WHERE b = ?::text"),
+    ("SELECT a FROM t WHERE id = ANY('{1,2}'::bigint[])", "SELECT a FROM t WHERE id IN (...)"),
+    ("SELECT a FROM t WHERE id <> ALL (ARRAY[1, 2])", "SELECT a FROM t WHERE id NOT IN (...)"),
+    ("INSERT INTO t (a, b) VALUES ('{1,2}', 3)", "INSERT INTO t (a, b) VALUES (?, ?)"),
 ]
 
 
@@ -51,10 +59,30 @@ def test_lengths_are_told_in_numbers() -> None:
     assert strip("SELECT a FROM t WHERE id IN (1, 2, 3)").form.listed == (3,)
     assert strip("SELECT a FROM t WHERE b IN (1) OR id IN (1, 2)").form.listed == (1, 2)
     assert strip("INSERT INTO t (a, b) VALUES (1, 'x'), (2, 'y')").form.listed == (2,)
+    postgres = Stripper("postgres").strip
+    assert postgres("SELECT a FROM t WHERE id = ANY('{4,5,6}')").form.listed == (3,)
+    array = {"$1": "'{4,5}'"}
+    assert postgres("SELECT a FROM t WHERE id = ANY($1)", array).form.listed == (2,)
     assert strip("SELECT a FROM t WHERE b = 7 LIMIT 20").limit == 20
     assert strip("SELECT a FROM t LIMIT 40, 20").limit == 20
     assert strip("SELECT a FROM t WHERE id BETWEEN 11 AND 20").span == 10
     assert strip("SELECT a FROM t WHERE d BETWEEN '2026' AND 'x'").span is None
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("sql", "INSERT INTO t (a, b) VALUES (7, {}) ON DUPLICATE KEY UPDATE b = 5"),
+        ("sql", "REPLACE INTO t (a, b) VALUES (7, {})"),
+        ("postgres", "INSERT INTO t (b, a) VALUES ({}, 7) ON CONFLICT (a) DO NOTHING"),
+    ],
+)
+def test_the_key_of_an_upsert_is_the_value_that_finds_its_row(
+    language: Language, text: str
+) -> None:
+    strip = Stripper(language).strip
+    assert strip(text.format(1)).key == strip(text.format(2)).key is not None
+    assert strip(text.format(1)).key != strip(text.format(1).replace("7", "8")).key
 
 
 def test_the_key_is_the_first_value_that_is_compared_and_only_its_hash() -> None:
