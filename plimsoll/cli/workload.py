@@ -571,7 +571,8 @@ def show(name: str, *, as_json: bool) -> None:
     click.echo(f"\n# the dataset {workload.dataset!r} with --records {compiled.records:,}")
     for table in compiled.tables:
         click.echo(f"# {table.name}: {words.plural(table.rows, 'row')}")
-        for sql in (table.create_sql, *table.index_sql.values()):
+        added = [f"ALTER TABLE {table.name} {sql}" for sql in table.reference_sql.values()]
+        for sql in (table.create_sql, *table.index_sql.values(), *added):
             click.echo("\n".join(f"#   {line}" for line in sql.splitlines()))
 
 
