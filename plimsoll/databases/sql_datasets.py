@@ -196,7 +196,7 @@ class SqlDatasets(ABC):
         )
 
     def finish(self, compiled: Compiled) -> dict[str, int]:
-        """Build indexes and foreign keys, create the procedures, and verify the row count of each table.
+        """Build indexes and foreign keys, create the procedures, and count each table's rows.
 
         Returns:
             The rows of each table; more than the dataset has if loads have inserted.

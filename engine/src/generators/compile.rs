@@ -433,17 +433,8 @@ fn common_kind(values: &[Value]) -> Result<Kind, EngineError> {
     Err(EngineError::spec("the values to choose from are of several kinds"))
 }
 
-/// Refuses steps in which it is not certain that anything is sent, and a rollback of nothing.
+/// Refuses steps in which it is not certain that anything is sent.
 fn check_steps(operation: &spec::Operation) -> Result<(), EngineError> {
-    fn rolls_back(steps: &[spec::Step]) -> bool {
-        steps.iter().any(|step| match step {
-            spec::Step::If { then, otherwise, .. } => rolls_back(then) || rolls_back(otherwise),
-            spec::Step::When { then, otherwise, .. } => rolls_back(then) || rolls_back(otherwise),
-            spec::Step::Repeat { steps, .. } => rolls_back(steps),
-            spec::Step::Rollback {} => true,
-            _ => false,
-        })
-    }
     /// Whether a statement is sent, whatever the conditions say.
     fn sends(steps: &[spec::Step]) -> bool {
         steps.iter().any(|step| match step {
@@ -469,9 +460,6 @@ fn check_steps(operation: &spec::Operation) -> Result<(), EngineError> {
     }
     if operation.transaction || operation.steps.is_empty() {
         return Ok(());
-    }
-    if rolls_back(&operation.steps) {
-        return Err(EngineError::spec("a rollback needs a transaction"));
     }
     if !sends(&operation.steps) {
         return Err(EngineError::spec("without a transaction, a statement is sent in any case"));

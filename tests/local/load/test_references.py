@@ -1,4 +1,4 @@
-"""Foreign keys on real servers: made after the rows, kept by the server, dropped with the tables."""
+"""Foreign keys on real servers: made after the rows, and dropped with the tables."""
 
 import pytest
 
@@ -55,7 +55,8 @@ def test_rows_are_loaded_in_any_order_and_the_server_keeps_the_keys(target: Engi
 
 
 def test_rows_that_break_a_key_are_named(target: EngineTarget) -> None:
-    workload = parse_workload(WORKLOAD.replace("value: row}\n      other", "value: 999}\n      other"))
+    text = WORKLOAD.replace("value: row}\n      other", "value: 999}\n      other")
+    workload = parse_workload(text)
     with pytest.raises(PlimsollError, match="foreign key"):
         prepare_dataset(target, workload.compile(100, {}, target.protocol), connections=2)
     assert read(target, "SELECT COUNT(*) FROM sale") == 100
