@@ -505,7 +505,6 @@ def check(
     *,
     dsn: str,
     workload_name: str,
-    tables: int | None,
     settings: tuple[str, ...],
     records: int | None,
     as_json: bool,
@@ -520,7 +519,7 @@ def check(
     from plimsoll.workload import load_workload
 
     workload = load_workload(workload_name)
-    given = parse_settings(workload, settings, tables)
+    given = parse_settings(workload, settings)
     target = parse_dsn(dsn, password=os.environ.get(PASSWORD, ""))
     compiled = workload.compile(records, given, target.protocol)
     found = check_conditions(target, compiled)
@@ -583,7 +582,7 @@ def _show_scripts(workload: ScriptWorkload, *, as_json: bool) -> None:
         click.echo(json.dumps({**workload.summary(), "operations": operations}, indent=2))
         return
     click.echo(workload.text.rstrip())
-    given = [name for name in workload.setting_names if name not in workload.assigned]
+    given = sorted(workload.uses.keys() - workload.assigned)
     if given:
         click.echo(f"\n-- variables that it does not set (-D NAME=VALUE): {', '.join(given)}")
 

@@ -197,6 +197,11 @@ class Workload:
         return list(self.document.value["operations"])
 
     @property
+    def has_procedures(self) -> bool:
+        """Whether it has stored procedures, which no request may call."""
+        return bool(self.document.value.get("procedures"))
+
+    @property
     def setting_names(self) -> list[str]:
         """The names of what a user may set."""
         return list(self.parameters)

@@ -101,6 +101,7 @@ impl Program {
                 })
                 .collect();
             let (repeat, rows_least, row) = (statement.repeat, statement.rows_least, statement.row);
+            let uncounted = is_uncounted(&statement.sql[0]);
             let returns = statement
                 .returns
                 .iter()
@@ -114,6 +115,7 @@ impl Program {
                 rows_least,
                 returns,
                 row,
+                uncounted,
             });
         }
         Ok(Operation {
@@ -431,6 +433,16 @@ fn common_kind(values: &[Value]) -> Result<Kind, EngineError> {
         return Ok(kind);
     }
     Err(EngineError::spec("the values to choose from are of several kinds"))
+}
+
+/// Whether a statement begins or ends transactions or changes the session: what a server does not
+/// count among statements, by the same words (plimsoll/databases/postgres/counters.py).
+fn is_uncounted(sql: &str) -> bool {
+    let word = sql.trim_start().split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or("");
+    let transaction =
+        ["BEGIN", "START", "COMMIT", "END", "ROLLBACK", "ABORT", "SAVEPOINT", "RELEASE"];
+    let session = ["SET", "RESET", "SHOW", "DISCARD", "DEALLOCATE"];
+    transaction.iter().chain(&session).any(|one| word.eq_ignore_ascii_case(one))
 }
 
 /// Refuses steps in which it is not certain that anything is sent.
