@@ -127,10 +127,6 @@ def count(target: EngineTarget, report: LoadReport) -> Iterator[Clause]:
     orders, payments = totals["new_order"], totals["payment"]
     committed = orders.succeeded - orders.rolled_back
 
-    def read_rows(query: str) -> list[Sequence[int]]:
-        with family_of(target.protocol).open_datasets(target) as datasets:
-            return list(datasets._execute(query))  # type: ignore[attr-defined]  # noqa: SLF001
-
     def read(query: str) -> int:
         return read_number(target, query)
 
@@ -152,8 +148,8 @@ def count(target: EngineTarget, report: LoadReport) -> Iterator[Clause]:
         for by_name in (x for x in totals[operation].statements if "c_first LIMIT" in x.sql):
             of = totals[operation].succeeded
             yield f"2.5.1.2, {operation} by last name", *share(of, by_name.executed, 0.6)
-    bought = read_rows(
-        "SELECT ol_i_id, COUNT(*) FROM order_line WHERE ol_o_id > 3000 GROUP BY ol_i_id"
+    bought = execute(
+        target, "SELECT ol_i_id, COUNT(*) FROM order_line WHERE ol_o_id > 3000 GROUP BY ol_i_id"
     )
     items = Counter({int(item): int(times) for item, times in bought})
     yield "2.1.6, items, chi-square", *tell_chi_square(*compare_with_nurand(ITEMS, items))
@@ -359,10 +355,15 @@ def killed(tries: int, servers: tuple[str, ...], workload: str) -> None:
             server.stop()
 
 
+def execute(target: EngineTarget, sql: str) -> Sequence[Sequence[int]]:
+    """Execute a statement, and return its rows."""
+    with family_of(target.protocol).open_datasets(target) as datasets:
+        return datasets._execute(sql)  # type: ignore[attr-defined, no-any-return]  # noqa: SLF001
+
+
 def read_number(target: EngineTarget, query: str) -> int:
     """Return the first column of a query's first row."""
-    with family_of(target.protocol).open_datasets(target) as datasets:
-        return int(datasets.read_number(query))  # type: ignore[attr-defined]
+    return int(execute(target, query)[0][0])
 
 
 @main.command("go-tpc")
@@ -391,12 +392,16 @@ def check_each_other(name: str, program: str, seconds: int, repetitions: int) ->
             ours = find_broken(target, compiled) or "all hold"
             click.echo(f"| {name} | {whose} | {after} | {theirs} | {ours} |")
 
+        # its check of the tenth condition reads all of history for each customer otherwise
+        index = "CREATE INDEX of_customer ON history (h_c_w_id, h_c_d_id, h_c_id)"
         call_go_tpc(program, target, "prepare", "--no-check")
+        execute(target, index)
         check("go-tpc", "its prepare", "--check-all")
         call_go_tpc(program, target, "run", "-T", "8", "--count", "4000")
         check("go-tpc", "4,000 of its transactions")
         call_go_tpc(program, target, "cleanup")
         prepare_dataset(target, compiled, connections=8)
+        execute(target, index)
         check("Plimsoll", "its prepare", "--check-all")
         plimsoll_engine.run(spec(target, compiled, 23 * 8 * 20, 8).model_dump_json())
         check("Plimsoll", f"{23 * 8 * 20:,} of its transactions")
