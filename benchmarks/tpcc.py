@@ -148,10 +148,11 @@ def count(target: EngineTarget, report: LoadReport) -> Iterator[Clause]:
         for by_name in (x for x in totals[operation].statements if "c_first LIMIT" in x.sql):
             of = totals[operation].succeeded
             yield f"2.5.1.2, {operation} by last name", *share(of, by_name.executed, 0.6)
-    bought = execute(
-        target, "SELECT ol_i_id, COUNT(*) FROM order_line WHERE ol_o_id > 3000 GROUP BY ol_i_id"
-    )
-    items = Counter({int(item): int(times) for item, times in bought})
+    items: Counter[int] = Counter()
+    for part in range(20):  # an answer has no 100,000 rows
+        query = "SELECT ol_i_id, COUNT(*) FROM order_line WHERE ol_o_id > 3000"
+        bought = execute(target, f"{query} AND ol_i_id % 20 = {part} GROUP BY ol_i_id")
+        items.update({int(item): int(times) for item, times in bought})
     yield "2.1.6, items, chi-square", *tell_chi_square(*compare_with_nurand(ITEMS, items))
 
 

@@ -58,8 +58,10 @@ class WorkloadDocument(DatasetDocument):
         per_minute: Figures of the load by name: committed operations per minute, of which one.
         conditions: What is true of the rows before and after every load, by name.
         procedures: The stored procedures that its statements may call, by name.
+        extends: The name of the built-in workload that it changes; None once they are joined.
     """
 
+    extends: Given[Text] = None
     name: Given[Text] = None
     dataset: Given[Text] = None
     tables: Any = None

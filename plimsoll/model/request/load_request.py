@@ -59,8 +59,8 @@ class WorkloadChoice(Model):
         " `file: transfer.sql`, or `a.sql@2,b.sql@1`, names pgbench scripts.",
     )
     records: Annotated[int, Field(ge=1, le=10**10)] = Field(
-        description="Number of rows of the dataset; of each table if the workload has several. For"
-        " pgbench scripts without meaning, and left out."
+        description="Number of rows of the dataset; of each table if the workload has several."
+        " Left out for pgbench scripts."
     )
     parameters: dict[str, int | float | str] = Field(
         default_factory=dict, description="Values of the workload's parameters, by parameter name."
@@ -138,8 +138,8 @@ class Preparation(Model):
     pgbench: Annotated[int, Field(ge=1, le=100_000)] | None = Field(
         None,
         exclude_if=lambda value: value is None,
-        description="For pgbench scripts: make pgbench's tables, at this scale (100,000 accounts"
-        " each), which is the value of `:scale`. Without it scripts run on the tables of an"
+        description="Scale of pgbench's tables, which are made for pgbench scripts (100,000"
+        " accounts each); also the value of `:scale`. Without it scripts run on the tables of an"
         " existing database, and on one machine only.",
     )
     load_order: LoadOrder = Field(

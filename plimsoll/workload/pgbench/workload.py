@@ -109,7 +109,7 @@ class ScriptWorkload(Workload):
         """Compile the scripts for pgbench's tables, whose number of records is their scale.
 
         Raises:
-            WorkloadError: As `compile`.
+            WorkloadError: A variable has no value, or no script uses one that is given.
         """
         scale = {SCALE: rows.records} if self.lacks_scale(parameters) else {}
         compiled = self.compile(None, {**scale, **parameters}, rows.protocol)
