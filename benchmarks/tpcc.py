@@ -4,18 +4,26 @@
 server, and holds them against the standard; NURand's numbers by chi-square.
 `clauses` sends at least 100,000 transactions to MariaDB and PostgreSQL and counts, in the rows and
 in the report, what the standard says of the mix, the lines, the rollbacks and the remote
-warehouses. `killed` kills the server in mid-run, again and again, and checks the consistency
-conditions each time.
+warehouses. `killed` kills server or client in mid-run, again and again, and checks the consistency
+conditions each time. `go-tpc` has the checks of go-tpc and Plimsoll read each other's rows, and
+compares their throughput on the same rows where `--seconds` is above 0. It is built by
+`go install github.com/pingcap/go-tpc/cmd/go-tpc@v1.0.12`.
 """
 
+import re
+import statistics
+import subprocess
+import sys
 import tempfile
-import threading
+import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count as count_from
 from math import sqrt
 from pathlib import Path
+from random import Random
+from typing import Literal
 
 import click
 
@@ -34,6 +42,7 @@ from plimsoll.workload import Compiled, load_workload
 CARDS = {"new_order": 10, "payment": 10, "order_status": 1, "delivery": 1, "stock_level": 1}
 Server = MariaDbServer | PostgresServer
 Clause = tuple[str, str, str, float]  # name, the standard's figure, the one found, their distance
+ITEMS = IntegerValue(low=1, high=100_000, distribution=Nurand(a=8191, c=7911))
 LEAST_OF_A_CLASS = 20  # expected draws of a class of the chi-square test
 
 
@@ -45,14 +54,16 @@ def start(name: str, directory: Path, port: int | None = None) -> Server:
 
 
 @contextmanager
-def prepared(name: str, warehouses: int) -> Iterator[tuple[Server, EngineTarget, Compiled]]:
+def prepared(
+    name: str, warehouses: int, workload: str = "tpcc"
+) -> Iterator[tuple[Server, EngineTarget, Compiled]]:
     """A server with TPC-C's rows."""
     with (
         tempfile.TemporaryDirectory() as folder,
         start(name, Path(folder) / "data") as server,
     ):
         target = parse_dsn(server.dsn)
-        compiled = load_workload("tpcc").compile(warehouses, {}, target.protocol)
+        compiled = load_workload(workload).compile(warehouses, {}, target.protocol)
         prepare_dataset(target, compiled, connections=8)
         yield server, target, compiled
 
@@ -69,6 +80,17 @@ def spec(target: EngineTarget, compiled: Compiled, operations: int, connections:
     )
 
 
+def find_broken(target: EngineTarget, compiled: Compiled) -> list[str]:
+    """Return the names of the conditions that the rows break, or that could not be checked."""
+    return [one.name for one in check_conditions(target, compiled) if one.breaches != 0]
+
+
+servers_option = click.option(
+    "--server", "servers", multiple=True, default=("mariadb", "postgres"), show_default=True
+)
+workload_option = click.option("--workload", default="tpcc", show_default=True)
+
+
 @click.group()
 def main() -> None:
     """Measures TPC-C's transactions."""
@@ -78,19 +100,23 @@ def main() -> None:
 @click.option("--transactions", default=100_000)
 @click.option("--warehouses", default=4)
 @click.option("--connections", default=8)
-def clauses(transactions: int, warehouses: int, connections: int) -> None:
+@servers_option
+@workload_option
+def clauses(
+    transactions: int, warehouses: int, connections: int, servers: tuple[str, ...], workload: str
+) -> None:
     """Count what the standard says of the transactions."""
     decks = -(-transactions // (connections * sum(CARDS.values())))
     click.echo("| server | clause | standard | found | standard errors away |")
     click.echo("|---|---|---|---|---|")
-    for name in ("mariadb", "postgres"):
-        with prepared(name, warehouses) as (_, target, compiled):
+    for name in servers:
+        with prepared(name, warehouses, workload) as (_, target, compiled):
             operations = decks * connections * sum(CARDS.values())
             sent = spec(target, compiled, operations, connections)
             report = LoadReport.model_validate_json(plimsoll_engine.run(sent.model_dump_json()))
             for clause, standard, found, away in count(target, report):
                 click.echo(f"| {name} | {clause} | {standard} | {found} | {away:+.1f} |")
-            broken = [one.name for one in check_conditions(target, compiled) if one.breaches != 0]
+            broken = find_broken(target, compiled)
             click.echo(f"| {name} | 3.3.2, conditions broken | none | {broken or 'none'} | |")
 
 
@@ -102,8 +128,7 @@ def count(target: EngineTarget, report: LoadReport) -> Iterator[Clause]:
     committed = orders.succeeded - orders.rolled_back
 
     def read(query: str) -> int:
-        with family_of(target.protocol).open_datasets(target) as datasets:
-            return datasets.read_number(query)  # type: ignore[attr-defined, no-any-return]
+        return read_number(target, query)
 
     for operation, cards in CARDS.items():
         found = totals[operation].succeeded / sent
@@ -119,9 +144,16 @@ def count(target: EngineTarget, report: LoadReport) -> Iterator[Clause]:
     remote = read("SELECT COUNT(*) FROM history WHERE h_c_w_id <> h_w_id")
     yield "2.5.1.2, remote payments", *share(payments.succeeded, remote, 0.15)
     for operation in ("payment", "order_status"):
-        by_name = next(one for one in totals[operation].statements if "c_first LIMIT" in one.sql)
-        of = totals[operation].succeeded
-        yield f"2.5.1.2, {operation} by last name", *share(of, by_name.executed, 0.6)
+        # a stored procedure does not tell
+        for by_name in (x for x in totals[operation].statements if "c_first LIMIT" in x.sql):
+            of = totals[operation].succeeded
+            yield f"2.5.1.2, {operation} by last name", *share(of, by_name.executed, 0.6)
+    items: Counter[int] = Counter()
+    for part in range(20):  # an answer has no 100,000 rows
+        query = "SELECT ol_i_id, COUNT(*) FROM order_line WHERE ol_o_id > 3000"
+        bought = execute(target, f"{query} AND ol_i_id % 20 = {part} GROUP BY ol_i_id")
+        items.update({int(item): int(times) for item, times in bought})
+    yield "2.1.6, items, chi-square", *tell_chi_square(*compare_with_nurand(ITEMS, items))
 
 
 def share(of: int, found: int, meant: float) -> tuple[str, str, float]:
@@ -188,12 +220,9 @@ def draw_clauses(transactions: int) -> Iterator[Clause]:
     }
     for name, value in numbers.items():
         assert isinstance(value, IntegerValue)
-        chi_square, degrees = compare_with_nurand(
-            value, draw_numbers(value, transactions, next(seeds))
-        )
-        # a chi-square has the mean `degrees` and the variance 2 * `degrees`
-        away = (chi_square - degrees) / sqrt(2 * degrees)
-        yield f"2.1.6, {name}, chi-square", f"{degrees:,}", f"{chi_square:,.0f}", away
+        drawn_numbers = Counter(draw_numbers(value, transactions, next(seeds)))
+        compared = compare_with_nurand(value, drawn_numbers)
+        yield f"2.1.6, {name}, chi-square", *tell_chi_square(*compared)
 
 
 def draw_numbers(value: Value, n: int, seed: int) -> list[int]:
@@ -206,19 +235,29 @@ def draw_json(value: str, n: int, seed: int) -> list[int]:
     return [int(number) for number in plimsoll_engine.sample(value, "[]", seed, n)]
 
 
-def compare_with_nurand(value: IntegerValue, drawn: Sequence[int]) -> tuple[float, int]:
+def tell_chi_square(chi_square: float, degrees: int) -> tuple[str, str, float]:
+    """A chi-square with its mean, and how many standard deviations it is away."""
+    # its mean is `degrees`, its variance 2 * `degrees`
+    return f"{degrees:,}", f"{chi_square:,.0f}", (chi_square - degrees) / sqrt(2 * degrees)
+
+
+def compare_with_nurand(value: IntegerValue, seen: Counter[int]) -> tuple[float, int]:
     """Compare draws with clause 2.1.6's distribution.
+
+    Args:
+        value: What they were drawn from.
+        seen: How often each number was drawn.
 
     Returns:
         Chi-square, and its degrees of freedom. The rarest numbers are classes together.
     """
     ways = count_nurand_ways(value)
-    seen, all_ways = Counter(drawn), sum(ways.values())
+    draws, all_ways = seen.total(), ways.total()
     assert set(seen) <= set(ways)
     classes: list[tuple[float, int]] = []
     expected, found = 0.0, 0
     for number, times in sorted(ways.items(), key=lambda item: item[1]):
-        expected += len(drawn) * times / all_ways
+        expected += draws * times / all_ways
         found += seen[number]
         if expected >= LEAST_OF_A_CLASS:
             classes.append((expected, found))
@@ -256,30 +295,161 @@ def count_nurand_ways(value: IntegerValue) -> Counter[int]:
     return ways
 
 
+# A client that tells each second of its load
+CLIENT = """
+import sys, plimsoll_engine
+plimsoll_engine.run(sys.stdin.read(), lambda second: print(second, flush=True))
+"""
+
+
+def kill_in_mid_run(
+    server: Server, sent: LoadSpec, what: Literal["server", "client"], after_s: float = 0.0
+) -> None:
+    """Kill server or client (SIGKILL) while a load of another process is at work.
+
+    Args:
+        server: The server.
+        sent: The load.
+        what: What is killed first; the client is dead at the end in any case.
+        after_s: How long new orders have been at work then, in seconds.
+    """
+    client = subprocess.Popen(
+        [sys.executable, "-c", CLIENT], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    with client:
+        assert client.stdin is not None
+        assert client.stdout is not None
+        try:
+            client.stdin.write(sent.model_dump_json())
+            client.stdin.close()
+            next(line for line in client.stdout if "new_order" in line)
+            time.sleep(after_s)
+            if what == "server":
+                server.kill()
+        finally:
+            client.kill()
+
+
 @main.command("killed")
 @click.option("--tries", default=20)
-@click.option("--seconds", default=3.0, help="How long the load runs before each kill.")
-def killed(tries: int, seconds: float) -> None:
-    """Kill the server in mid-run and check the conditions after it has recovered."""
-    for name in ("mariadb", "postgres"):
-        with prepared(name, 1) as (server, target, compiled):
+@servers_option
+@workload_option
+def killed(tries: int, servers: tuple[str, ...], workload: str) -> None:
+    """Kill server and client in mid-run, and check the conditions each time."""
+    click.echo("| server | killed | tries | new orders | with broken conditions |")
+    click.echo("|---|---|---|---|---|")
+    chance = Random(1)  # noqa: S311 - when to kill
+    for name in servers:
+        with prepared(name, 1, workload) as (server, target, compiled):
             directory, port = server.directory, server.port
-            broken = 0
-            for _ in range(tries):
-                token = plimsoll_engine.CancelToken()
-                load = threading.Thread(
-                    target=plimsoll_engine.run,
-                    args=(spec(target, compiled, 10**9, 8).model_dump_json(), None, token),
-                )
-                load.start()
-                load.join(seconds)
-                server.kill()
-                token.cancel()
-                load.join()
-                server = start(name, directory, port)  # noqa: PLW2901 - the same one again
-                broken += any(one.breaches != 0 for one in check_conditions(target, compiled))
+            orders_query = "SELECT COUNT(*) FROM orders"
+            for what in ("server", "client"):
+                broken, before = 0, read_number(target, orders_query)
+                for number in range(tries):
+                    sent = spec(target, compiled, 10**9, 8).model_copy(update={"seed": number})
+                    kill_in_mid_run(server, sent, what, chance.uniform(0, 2))
+                    if what == "server":
+                        server = start(name, directory, port)  # noqa: PLW2901 - the same again
+                    broken += bool(find_broken(target, compiled))
+                orders = read_number(target, orders_query) - before
+                click.echo(f"| {name} | {what} | {tries} | {orders:,} | {broken} |")
             server.stop()
-            click.echo(f"{name}: killed {tries} times, conditions broken after {broken}")
+
+
+def execute(target: EngineTarget, sql: str) -> Sequence[Sequence[int]]:
+    """Execute a statement, and return its rows."""
+    with family_of(target.protocol).open_datasets(target) as datasets:
+        return datasets._execute(sql)  # type: ignore[attr-defined, no-any-return]  # noqa: SLF001
+
+
+def read_number(target: EngineTarget, query: str) -> int:
+    """Return the first column of a query's first row."""
+    return int(execute(target, query)[0][0])
+
+
+@main.command("go-tpc")
+@click.option("--program", default="go-tpc", show_default=True)
+@click.option("--seconds", default=0, help="Length of each load of the comparison; 0 for none.")
+@click.option("--repetitions", default=3)
+@servers_option
+def compare_with_go_tpc(
+    program: str, seconds: int, repetitions: int, servers: tuple[str, ...]
+) -> None:
+    """Have go-tpc and Plimsoll check each other's rows, and compare their throughput."""
+    click.echo("| server | rows by | after | go-tpc's check | Plimsoll's conditions |")
+    click.echo("|---|---|---|---|---|")
+    for name in servers:
+        check_each_other(name, program, seconds, repetitions)
+
+
+def check_each_other(name: str, program: str, seconds: int, repetitions: int) -> None:
+    """Print a row for each state of the rows, and compare throughput if that is asked for."""
+    with tempfile.TemporaryDirectory() as folder, start(name, Path(folder) / "data") as server:
+        target = parse_dsn(server.dsn)
+        compiled = load_workload("tpcc").compile(1, {}, target.protocol)
+
+        def check(whose: str, after: str, *options: str) -> None:
+            theirs = ", ".join(call_go_tpc(program, target, "check", *options)) or "passes"
+            ours = find_broken(target, compiled) or "all hold"
+            click.echo(f"| {name} | {whose} | {after} | {theirs} | {ours} |")
+
+        # its check of the tenth condition reads all of history for each customer otherwise
+        index = "CREATE INDEX of_customer ON history (h_c_w_id, h_c_d_id, h_c_id)"
+        call_go_tpc(program, target, "prepare", "--no-check")
+        execute(target, index)
+        check("go-tpc", "its prepare", "--check-all")
+        call_go_tpc(program, target, "run", "-T", "8", "--count", "4000")
+        check("go-tpc", "4,000 of its transactions")
+        call_go_tpc(program, target, "cleanup")
+        prepare_dataset(target, compiled, connections=8)
+        execute(target, index)
+        check("Plimsoll", "its prepare", "--check-all")
+        plimsoll_engine.run(spec(target, compiled, 23 * 8 * 20, 8).model_dump_json())
+        check("Plimsoll", f"{23 * 8 * 20:,} of its transactions")
+        if seconds:
+            compare_throughput(program, target, compiled, seconds, repetitions)
+            check("Plimsoll", "transactions of both")
+
+
+def compare_throughput(
+    program: str, target: EngineTarget, compiled: Compiled, seconds: int, repetitions: int
+) -> None:
+    """Send the transactions of both programs to the same rows in turn, and print the ratios."""
+    click.echo("\n| connections | Plimsoll, per minute | go-tpc | ratios |")
+    click.echo("|---|---|---|---|")
+    for connections in (1, 8, 32):
+        pairs = []
+        for _ in range(repetitions):
+            sent = spec(target, compiled, 10**9, connections)
+            update = {"operations_limit": None, "duration_s": seconds, "statement_latencies": False}
+            text = plimsoll_engine.run(sent.model_copy(update=update).model_dump_json())
+            report = LoadReport.model_validate_json(text)
+            ours = sum(one.succeeded for one in report.operations.values()) * 60 / seconds
+            time_limit = ("-T", str(connections), "--time", f"{seconds}s")
+            weights = ("--weight", "44,44,4,4,4")
+            (theirs,) = call_go_tpc(
+                program, target, "run", *time_limit, *weights, found=r"tpmTotal: ([\d.]+)"
+            )
+            pairs.append((ours, float(theirs)))
+        middle_ours, middle_theirs = (statistics.median(side) for side in zip(*pairs, strict=True))
+        ratios = " ".join(f"{ours / theirs:.2f}" for ours, theirs in pairs)
+        click.echo(f"| {connections} | {middle_ours:,.0f} | {middle_theirs:,.0f} | {ratios} |")
+
+
+def call_go_tpc(
+    program: str, target: EngineTarget, verb: str, *options: str, found: str = r"(.*failed.*)"
+) -> list[str]:
+    """Call go-tpc for one warehouse, and return what is found in its output: its failures."""
+    reach = ["-H", target.host, "-P", str(target.port), "-U", target.user, "-D", target.database]
+    parameters = ["--conn-params", "sslmode=disable"] if target.protocol == "postgres" else []
+    login = ["-p", target.password] if target.password else []
+    command = [program, "tpcc", verb, "-d", target.protocol, *reach, *login, *parameters]
+    done = subprocess.run(
+        [*command, "--warehouses", "1", *options], capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise click.ClickException(f"go-tpc {verb}: {(done.stdout + done.stderr)[-500:]}")
+    return re.findall(found, done.stdout)
 
 
 if __name__ == "__main__":

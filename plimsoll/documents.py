@@ -23,6 +23,7 @@ from plimsoll.words import escape_values
 MAX_CHARACTERS = 262_144
 MAX_BYTES = 4 * MAX_CHARACTERS  # a character takes up to four bytes in UTF-8
 MAX_PARTS = 50_000  # largest document in parts, with every alias expanded
+_JOINED_DEPTH = 4  # a workload's operations, their fields, and their `let`
 MAX_DEPTH = 100  # deepest nesting of lists and mappings; the deepest workload has about ten levels
 
 # A JSON string. What is matched is not given back (`+`): remembering it takes 100 bytes a character
@@ -165,6 +166,17 @@ class Document:
     def _refusal(self, node: yaml.Node, path: FieldPath, problem: str) -> UsageError:
         return UsageError(Complaint(path, problem, place=self.locate(node)))
 
+    def extend(self, base: "Document", field: str) -> "Document":
+        """Return the document with the parts of another one that it does not have.
+
+        Mappings are joined name by name, `_JOINED_DEPTH` levels deep; a null leaves a part out. A
+        complaint about a part of the other document has the line of the field that names it.
+        """
+        named = node_parts(self.root)[field][0]
+        own = [pair for pair in self.root.value if pair[0] is not named]
+        root = yaml.MappingNode(self.root.tag, own, self.root.start_mark, self.root.end_mark)
+        return replace(self, root=_join(_place_at(base.root, named), root, _JOINED_DEPTH))
+
     def locate(self, node: yaml.Node) -> Place:
         """Return the position of a part."""
         return Place(self.source, node.start_mark.line + 1 if self.has_lines else None)
@@ -197,6 +209,31 @@ def node_parts(node: yaml.Node) -> Parts:
     if isinstance(node, yaml.SequenceNode):
         return {index: (part, part) for index, part in enumerate(node.value)}
     return {}
+
+
+def _place_at(node: yaml.Node, place: yaml.Node) -> yaml.Node:
+    """Return a copy of a node, with its parts, all of which stand where another one does."""
+    value = node.value
+    if isinstance(node, yaml.MappingNode):
+        value = [tuple(_place_at(each, place) for each in pair) for pair in value]
+    elif isinstance(node, yaml.SequenceNode):
+        value = [_place_at(each, place) for each in value]
+    return type(node)(node.tag, value, place.start_mark, place.end_mark)
+
+
+def _join(base: yaml.Node, own: yaml.Node, depth: int) -> yaml.Node:
+    """Return a mapping's parts and those of `base` that it does not have; any other node itself."""
+    if not (depth and isinstance(own, yaml.MappingNode) and isinstance(base, yaml.MappingNode)):
+        return own
+    joined = node_parts(base)
+    for name, (named, part) in node_parts(own).items():
+        if name not in joined:
+            joined[name] = (named, part)
+        elif part.tag == f"{_TAG}null":
+            del joined[name]
+        else:  # at its place: the values of `let` use those before them
+            joined[name] = (named, _join(joined[name][1], part, depth - 1))
+    return yaml.MappingNode(own.tag, [*joined.values()], own.start_mark, own.end_mark)
 
 
 def read_document(text: str, source: str) -> Document:

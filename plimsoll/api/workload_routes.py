@@ -21,7 +21,8 @@ router = APIGatewayRouter()
 )
 def list_workloads() -> Workloads:
     """List the workloads."""
-    return Workloads(workloads=tuple(_summarize_workload(name) for name in list_builtin_names()))
+    names = [name for name in list_builtin_names() if not load_workload(name).has_procedures]
+    return Workloads(workloads=tuple(map(_summarize_workload, names)))
 
 
 @cache

@@ -32,7 +32,6 @@ def command(
     *,
     dsn: str | None,
     workload_name: str,
-    tables: int | None,
     settings: tuple[str, ...],
     options: FindOptions,
     out: Path | None,
@@ -69,7 +68,7 @@ def command(
         target=target,
         workload_name=workload_name,
         workload=workload,
-        parameters=parse_settings(workload, settings, tables),
+        parameters=parse_settings(workload, settings),
         options=options,
         expect=expecting.rules,
     )

@@ -250,7 +250,6 @@ def command(
     *,
     dsn: str,
     workload_name: str,
-    tables: int | None,
     settings: tuple[str, ...],
     options: LoadOptions,
     exporting: Exporting,
@@ -267,7 +266,7 @@ def command(
 
     target = parse_dsn(dsn, password=os.environ.get(PASSWORD, ""))
     workload = load_workload(workload_name)
-    given = parse_settings(workload, settings, tables)
+    given = parse_settings(workload, settings)
     load_s = options.warmup_s + options.duration_s
 
     def show_second(text: str) -> None:

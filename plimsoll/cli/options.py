@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+_SHORT = "plimsoll.short"  # where a command's context has the options that are short for `--set`
 
 
 def tell_new_name(old: str, new: str) -> None:
@@ -86,8 +87,27 @@ def _join_scripts(ctx: click.Context, param: click.Parameter, names: tuple[str, 
     return joined
 
 
+def _keep_setting(ctx: click.Context, param: click.Parameter, value: int | None) -> None:
+    """Keep the value of an option that is short for `--set NAME=VALUE`, for `parse_settings`."""
+    if value is not None:
+        name = param.opts[0].removeprefix("--")
+        ctx.meta.setdefault(_SHORT, {})[name] = str(value)
+
+
+def _short(name: str, about: str) -> Callable[[Command], Command]:
+    """Return an option that is short for `--set NAME=VALUE`."""
+    return click.option(
+        f"--{name}",
+        type=int,
+        metavar="N",
+        expose_value=False,
+        callback=_keep_setting,
+        help=about,
+    )
+
+
 def workload_options(command: Command) -> Command:
-    """Add `--workload`, `--tables` and `--set`."""
+    """Add `--workload`, `--set`, and what is short for `--set`."""
     for option in (
         click.option(
             "--set",
@@ -98,7 +118,17 @@ def workload_options(command: Command) -> Command:
             help="Set a parameter of the workload; `plimsoll workload show NAME` lists them. Or a"
             " variable of a pgbench script, such as scale=10. Repeatable.",
         ),
-        click.option("--tables", type=int, metavar="N", help="Same as --set tables=N (sysbench)."),
+        _short("tables", "Same as --set tables=N (sysbench)."),
+        _short(
+            "scale",
+            "Same as -D scale=N: the value of :scale in pgbench scripts. Without it, the number of"
+            " rows in pgbench_branches, or 1.",
+        ),
+        _short(
+            "max-tries",
+            "How often a pgbench script is tried that meets a deadlock or a serialization failure"
+            " (default 1).",
+        ),
         click.option(
             "--workload",
             "workload_name",
@@ -116,26 +146,25 @@ def workload_options(command: Command) -> Command:
     return command
 
 
-def parse_settings(
-    workload: Workload, settings: tuple[str, ...], tables: int | None
-) -> dict[str, Scalar]:
-    """Parse `--set` and `--tables`.
+def parse_settings(workload: Workload, settings: tuple[str, ...]) -> dict[str, Scalar]:
+    """Parse `--set`, and the options of the command that are short for it.
 
     Raises:
         UsageError: A setting is not NAME=VALUE, repeats a name, or names an unknown parameter.
     """
     values: dict[str, Scalar] = {}
-    pairs = [setting.partition("=") for setting in settings]
-    if tables is not None:
-        pairs.append(("tables", "=", str(tables)))
-    for name, equals, value in pairs:
+    pairs = [("--set", *setting.partition("=")) for setting in settings]
+    short = click.get_current_context().meta.get(_SHORT, {})
+    pairs += [(f"--{name}", name, "=", value) for name, value in short.items()]
+    for option, name, equals, value in pairs:
         if not equals or not name:
-            raise UsageError(f"--set: must be NAME=VALUE, not {name!r}")
+            raise UsageError(f"{option}: must be NAME=VALUE, not {name!r}")
         if name in values:
-            raise UsageError(f"--set: {name} is given twice")
+            raise UsageError(f"{option}: {name} is given twice")
         if name not in workload.setting_names:
             known = ", ".join(workload.setting_names) or "none"
-            raise UsageError(f"--set: {workload.name} has no parameter {name!r} (it has: {known})")
+            problem = f"{workload.name} has no parameter {name!r} (it has: {known})"
+            raise UsageError(f"{option}: {problem}")
         values[name] = workload.check_setting(name, value)
     return values
 

@@ -28,7 +28,6 @@ def command(
     *,
     dsn: str,
     workload_name: str,
-    tables: int | None,
     settings: tuple[str, ...],
     options: PrepareOptions,
     as_json: bool,
@@ -42,7 +41,7 @@ def command(
     from plimsoll.workload import load_workload
 
     workload = load_workload(workload_name)
-    given = parse_settings(workload, settings, tables)
+    given = parse_settings(workload, settings)
     target, _ = adapt_to_pooler(parse_dsn(dsn, password=os.environ.get(PASSWORD, "")))
     compiled = workload.compile(options.records, given, target.protocol)
     started = time.monotonic()

@@ -42,7 +42,6 @@ def command(
     first: str,
     second: str,
     workload_name: str,
-    tables: int | None,
     settings: tuple[str, ...],
     options: LoadOptions,
     matters: float,
@@ -75,7 +74,7 @@ def command(
     result = run_versus(
         targets,
         workload,
-        parse_settings(workload, settings, tables),
+        parse_settings(workload, settings),
         options,
         Rules(matters / 100, pairs_max),
         on_figure=show_figure,

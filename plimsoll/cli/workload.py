@@ -505,7 +505,6 @@ def check(
     *,
     dsn: str,
     workload_name: str,
-    tables: int | None,
     settings: tuple[str, ...],
     records: int | None,
     as_json: bool,
@@ -520,7 +519,7 @@ def check(
     from plimsoll.workload import load_workload
 
     workload = load_workload(workload_name)
-    given = parse_settings(workload, settings, tables)
+    given = parse_settings(workload, settings)
     target = parse_dsn(dsn, password=os.environ.get(PASSWORD, ""))
     compiled = workload.compile(records, given, target.protocol)
     found = check_conditions(target, compiled)
@@ -571,7 +570,8 @@ def show(name: str, *, as_json: bool) -> None:
     click.echo(f"\n# the dataset {workload.dataset!r} with --records {compiled.records:,}")
     for table in compiled.tables:
         click.echo(f"# {table.name}: {words.plural(table.rows, 'row')}")
-        for sql in (table.create_sql, *table.index_sql.values()):
+        added = [f"ALTER TABLE {table.name} {sql}" for sql in table.reference_sql.values()]
+        for sql in (table.create_sql, *table.index_sql.values(), *added):
             click.echo("\n".join(f"#   {line}" for line in sql.splitlines()))
 
 
@@ -582,7 +582,7 @@ def _show_scripts(workload: ScriptWorkload, *, as_json: bool) -> None:
         click.echo(json.dumps({**workload.summary(), "operations": operations}, indent=2))
         return
     click.echo(workload.text.rstrip())
-    given = [name for name in workload.setting_names if name not in workload.assigned]
+    given = sorted(workload.uses.keys() - workload.assigned)
     if given:
         click.echo(f"\n-- variables that it does not set (-D NAME=VALUE): {', '.join(given)}")
 

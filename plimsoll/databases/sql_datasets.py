@@ -45,10 +45,12 @@ class SqlDatasets(ABC):
     Attributes:
         notes_options: The SQL after the notes table's column list.
         or_update: The SQL that makes an INSERT of a note replace an existing one.
+        drop_reference: The SQL of an ALTER TABLE before the name of a foreign key.
     """
 
     notes_options: ClassVar[str] = ""
     or_update: ClassVar[str]
+    drop_reference: ClassVar[str]
 
     @abstractmethod
     def close(self) -> None:
@@ -95,6 +97,10 @@ class SqlDatasets(ABC):
     @abstractmethod
     def _indexes_of(self, table: Table) -> set[str]:
         """List the existing indexes."""
+
+    @abstractmethod
+    def _references_of(self, table: Table) -> set[str]:
+        """List the existing foreign keys; none if there is no such table."""
 
     def _fold_name(self, column: str) -> str:
         """Normalize a column's name so that equal names are equal strings."""
@@ -175,6 +181,8 @@ class SqlDatasets(ABC):
         for table in compiled.tables:
             self._execute(table.create_sql)
             self._check_columns(table)
+            if loaded_rows.get(table.name, 0) < table.rows:
+                self._drop_references(table)  # rows may be loaded before those that they refer to
         return DatasetNote(
             compiled.records, compiled.dataset_parameters, note.loads if note else 0, loaded_rows
         )
@@ -188,7 +196,7 @@ class SqlDatasets(ABC):
         )
 
     def finish(self, compiled: Compiled) -> dict[str, int]:
-        """Build the indexes, create the procedures, and verify the row count of each table.
+        """Build indexes and foreign keys, create the procedures, and count each table's rows.
 
         Returns:
             The rows of each table; more than the dataset has if loads have inserted.
@@ -204,6 +212,11 @@ class SqlDatasets(ABC):
                     self._execute(sql)
             self._complete(table)
             counts[table.name] = self._count(table)
+        for table in compiled.tables:
+            present = self._references_of(table)
+            added = [sql for name, sql in table.reference_sql.items() if name not in present]
+            if added:  # together: the server reads the table once
+                self._execute(f"ALTER TABLE {self._quote(table.name)} {', '.join(added)}")
         for procedure, creation in compiled.procedures.items():
             if creation is not None and not self._procedure_exists(procedure):
                 self._execute(creation)
@@ -319,11 +332,18 @@ class SqlDatasets(ABC):
         for procedure in (name for name, sql in compiled.procedures.items() if sql is not None):
             self._execute(f"DROP PROCEDURE IF EXISTS {self._quote(procedure)}")
         for table in compiled.tables:
+            self._drop_references(table)
+        for table in compiled.tables:
             self._execute(f"DROP TABLE IF EXISTS {self._quote(table.name)}")
         self._execute(f"DELETE FROM {NOTES} WHERE dataset = ?", name)  # noqa: S608 - a name of ours
         ((noted,),) = self._execute(f"SELECT COUNT(*) FROM {NOTES}")  # noqa: S608 - a name of ours
         if not noted:
             self._execute(f"DROP TABLE {NOTES}")
+
+    def _drop_references(self, table: Table) -> None:
+        for name in self._references_of(table):
+            named = f"{self.drop_reference} {self._quote(name)}"
+            self._execute(f"ALTER TABLE {self._quote(table.name)} {named}")
 
     def _has_columns(self, table: Table) -> bool:
         """Return whether a table exists with exactly the workload's columns."""

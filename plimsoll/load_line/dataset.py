@@ -19,7 +19,9 @@ from plimsoll.model.databases import protocol_facts
 from plimsoll.model.engine.asked import EngineTarget
 from plimsoll.model.judging.capacity import Rules
 from plimsoll.workload import Compiled, Workload
-from plimsoll.workload.pgbench.workload import COUNT_SCALE, SCALE, ScriptWorkload
+from plimsoll.workload.pgbench.workload import SCALE, ScriptWorkload
+
+_BRANCHES = "pgbench_branches"
 
 SETTLE_MAX_S = 30.0  # longest wait for the server to finish work that loading left behind
 _READS = ("SELECT", "(SELECT", "WITH")
@@ -92,7 +94,10 @@ def look(
 def _look_for_scripts(
     target: EngineTarget, workload: ScriptWorkload, given: Mapping[str, Scalar]
 ) -> Found:
-    """Compile scripts, which bring no rows; count `:scale` where it is used and not given."""
+    """Compile scripts, which bring no rows; find `:scale` where it is used and not given.
+
+    It is the number of rows in `pgbench_branches`; 1, as in pgbench, if there is no such table.
+    """
     workload.require_protocol(target.protocol)
     from plimsoll.databases.postgres.datasets import open_datasets  # noqa: PLC0415 - a driver
 
@@ -100,12 +105,9 @@ def _look_for_scripts(
     with open_datasets(target) as datasets:
         server = datasets.version()
         if workload.lacks_scale(values):
-            try:
-                values[SCALE] = datasets.read_number(COUNT_SCALE)
-            except PlimsollError as error:
-                problem = f"uses :{SCALE}, which {COUNT_SCALE!r} would tell ({error})"
-                remedies = (("parameters", f"gives it: -D {SCALE}=1"),)
-                raise OptionError(Complaint(("workload",), problem, remedies=remedies)) from None
+            there = datasets.read_number(f"SELECT count(to_regclass('{_BRANCHES}'))")
+            count = f"SELECT count(*) FROM {_BRANCHES}"  # noqa: S608 - a name of pgbench's
+            values[SCALE] = datasets.read_number(count) if there else 1
     return Found(server, workload.compile(None, values, target.protocol), values, None)
 
 

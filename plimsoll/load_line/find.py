@@ -48,7 +48,7 @@ from plimsoll.load_line.search_loop import Finder, Shows
 from plimsoll.machine import require_set_clock
 from plimsoll.model.databases import Engine, protocol_of_engine
 from plimsoll.model.engine.asked import EngineTarget
-from plimsoll.model.judging.capacity import AuditName, Rules
+from plimsoll.model.judging.capacity import Rules
 from plimsoll.model.request.dsn import engine_of
 from plimsoll.model.request.endpoint_target import EndpointTarget
 from plimsoll.model.request.request import Request
@@ -233,19 +233,11 @@ def _plan_search(asked: Asked, found: Found, made: Made) -> PlannedSearch:
         rules=Rules(
             limits_us=limits_us,
             statistic=options.statistic,
-            audits_off=_choose_audits_off(options, found),
+            audits_off=frozenset(options.audits_off),
         ),
         expect=asked.expect,
     )
     return PlannedSearch(request, asked.target, found, made, stop_rules)
-
-
-def _choose_audits_off(options: FindOptions, found: Found) -> frozenset[AuditName]:
-    """Return the audits to skip; a script's BEGIN is not among what the server's count has."""
-    operations = found.compiled.engine.operations
-    uncounted: set[AuditName] = {"server_count"}
-    own = uncounted if any(operation.own_transactions for operation in operations) else set()
-    return frozenset({*options.audits_off, *own})
 
 
 def _name_engine(engine: Engine, server: str) -> Engine:

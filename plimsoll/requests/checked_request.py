@@ -25,7 +25,7 @@ from plimsoll.model.request.request import Request
 from plimsoll.model.validation import validate
 from plimsoll.workload.compiled import Compiled, Table
 from plimsoll.workload.library import load_builtin_workload, parse_workload
-from plimsoll.workload.pgbench.workload import NO_REQUEST, ScriptWorkload
+from plimsoll.workload.pgbench.workload import NO_TABLES, ScriptWorkload, is_scripted
 from plimsoll.workload.workload import Workload
 
 # the fields of a request that a phase has too
@@ -33,8 +33,10 @@ _OF_A_PHASE = (("workload",), ("search",), ("limits",))
 
 _NUMBER_BYTES = 20
 
-# workloads by what chose them: `WorkloadChoice` as JSON, and the protocol
-CompiledWorkloads = dict[tuple[str, Protocol], Compiled]
+_PGBENCH = "tpcb-like"  # the workload with pgbench's tables
+
+# workloads by what chose them: `WorkloadChoice` as JSON, the protocol, and pgbench's scale
+CompiledWorkloads = dict[tuple[str, Protocol, int | None], Compiled]
 
 
 @dataclass(frozen=True)
@@ -140,37 +142,49 @@ def check_request(request: Request, known: CompiledWorkloads | None = None) -> C
 
 def _compile_workloads(request: Request, known: CompiledWorkloads) -> CheckedRequest:
     protocol = request_protocol(request)
-    own = _compile_choice(request.workload, protocol, known)
+    scale = request.prepare.pgbench
+    own = _compile_choice(request.workload, protocol, known, scale)
+    if scale is not None and not is_scripted(own):
+        problem = f"is for pgbench scripts, and {own.name} brings its own tables"
+        raise UsageError(Complaint(("prepare", "pgbench"), problem, scale))
+    if scale is not None and not request.target.provisioned:
+        problem = (
+            "is for a target that is made for the run; in an existing database `plimsoll prepare"
+            f" --workload {_PGBENCH}` makes pgbench's tables"
+        )
+        raise UsageError(Complaint(("prepare", "pgbench"), problem, scale))
     background: list[Compiled] = []
     for number, load in enumerate(request.background):
         try:
-            background.append(_compile_choice(load.workload, protocol, known))
+            background.append(_compile_choice(load.workload, protocol, known, scale))
         except UsageError as error:
             raise error.within("background", number) from None
     phases: dict[str, Compiled] = {}
     for number, phase in enumerate(request.phases):
         try:
             choice = phase.workload_on(request.workload)
-            phases[phase.name] = _compile_choice(choice, protocol, known)
+            phases[phase.name] = _compile_choice(choice, protocol, known, scale)
         except UsageError as error:
             raise error.within("phases", number) from None
     return CheckedRequest(request, own, phases, tuple(background))
 
 
 def _compile_choice(
-    choice: WorkloadChoice, protocol: Protocol, known: CompiledWorkloads
+    choice: WorkloadChoice, protocol: Protocol, known: CompiledWorkloads, scale: int | None
 ) -> Compiled:
-    key = choice.model_dump_json(), protocol
+    key = choice.model_dump_json(), protocol, scale
     if key not in known:
         workload = read_workload_choice(choice)
-        if isinstance(workload, ScriptWorkload):
-            raise UsageError(Complaint(("workload",), NO_REQUEST))
         try:
-            known[key] = (
-                workload.compile(choice.records, choice.parameters, protocol)
-                if choice.name is None
-                else _compile_builtin(choice.name, choice.records, protocol, **choice.parameters)
-            )
+            if choice.name is not None:
+                known[key] = _compile_builtin(
+                    choice.name, choice.records, protocol, **choice.parameters
+                )
+            elif isinstance(workload, ScriptWorkload) and scale is not None:
+                rows = _compile_builtin(_PGBENCH, scale, protocol)
+                known[key] = workload.compile_on(rows, choice.parameters)
+            else:
+                known[key] = workload.compile(choice.records, choice.parameters, protocol)
         except UsageError as error:
             placed = (_place_complaint(choice, about) for about in error.complaints)
             raise UsageError(*placed) from None
@@ -298,10 +312,11 @@ def _require_tables(tables: str, compiled: Compiled, own: Compiled, other: Compi
 
 
 def _refuse_what_find_takes_alone(checked: CheckedRequest) -> None:
-    """Refuse a workload that draws keys of existing tables, or that calls stored procedures.
+    """Refuse a workload that draws keys of existing tables, or sends what cannot be read.
 
-    A run makes its rows. What a procedure does is not known, and it may do more than a request of
-    the service may ask for.
+    A run makes its rows. What a procedure or a script does is not known, and it may do more than a
+    request of the service may ask for, unless the target is made for the run: there its user has
+    no further rights.
 
     A search of an existing database from this machine takes one. On AWS an endpoint has a secret.
 
@@ -319,6 +334,8 @@ def _refuse_what_find_takes_alone(checked: CheckedRequest) -> None:
                 " knows"
             )
             raise UsageError(Complaint(("workload",), problem))
+        if is_scripted(compiled) and not (target.provisioned and compiled.tables):
+            raise UsageError(Complaint(("workload",), NO_TABLES))
         if compiled.procedures:
             problem = (
                 f"{compiled.name} has `procedures`, which `plimsoll find` and `plimsoll load` take"

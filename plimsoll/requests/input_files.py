@@ -1,16 +1,17 @@
 """Files that a request's file names by a path relative to itself: inputs and workloads."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import yaml
 
-from plimsoll.complaints import Complaint, Place
+from plimsoll.complaints import Complaint
 from plimsoll.documents import MAX_CHARACTERS, Document, read_document, read_text
 from plimsoll.errors import UsageError
 from plimsoll.files import resolve_links
 from plimsoll.workload import parse_workload
-from plimsoll.workload.pgbench.workload import NO_REQUEST, SUFFIX
+from plimsoll.workload.pgbench.workload import FIELD, load_scripts, names_scripts
 
 _TEXT = "tag:yaml.org,2002:str"
 _Pair = tuple[yaml.Node, yaml.Node]
@@ -34,19 +35,32 @@ def read_named_files(document: Document, folders: Sequence[Path]) -> None:
             long together.
     """
     characters = 0
+
+    def read(name: str, value: yaml.ScalarNode, file: str) -> str:
+        nonlocal characters
+        text = read_text(_require_allowed(document, value, file, folders))
+        characters += len(text)
+        if characters > MAX_CHARACTERS:
+            problem = f"{name}s are longer than {MAX_CHARACTERS} characters together"
+            raise _refuse(document, value, problem)
+        return text
+
     for name, given in list(_find_mappings(document.root, {"input", "workload"})):
         for place, (key, value) in enumerate(given.value):
             if key.value != "file" or not isinstance(value, yaml.ScalarNode):
                 continue
-            path = _require_allowed(document, value, folders)
-            text = read_text(path)
-            characters += len(text)
-            if characters > MAX_CHARACTERS:
-                problem = f"{name}s are longer than {MAX_CHARACTERS} characters together"
-                raise _refuse(document, given, problem)
-            given.value[place] = (
-                _make_csv(value, text) if name == "input" else _make_definition(value, path, text)
-            )
+            file = str(value.value)
+            if name == "input":
+                made = _make_csv(value, read(name, value, file))
+            elif names_scripts(file):
+                made = _make_definition(
+                    value, load_scripts(file, partial(read, name, value)).document
+                )
+            else:
+                source, text = str(folders[0] / file), read(name, value, file)
+                parse_workload(text, source=source)
+                made = _make_definition(value, read_document(text, source))
+            given.value[place] = made
 
 
 def _find_mappings(root: yaml.Node, names: set[str]) -> Iterator[tuple[str, yaml.MappingNode]]:
@@ -74,14 +88,16 @@ def _find_mappings(root: yaml.Node, names: set[str]) -> Iterator[tuple[str, yaml
         seen.update(map(id, parts))
 
 
-def _require_allowed(document: Document, value: yaml.ScalarNode, folders: Sequence[Path]) -> Path:
-    path = folders[0] / str(value.value)
+def _require_allowed(
+    document: Document, value: yaml.ScalarNode, name: str, folders: Sequence[Path]
+) -> Path:
+    path = folders[0] / name
     try:
         file = resolve_links(path)
     except ValueError:  # a NUL, for instance
-        raise _refuse(document, value, f"{value.value!r} is not a file name") from None
+        raise _refuse(document, value, f"{name!r} is not a file name") from None
     if not any(file.is_relative_to(folder) for folder in map(resolve_links, folders)):
-        problem = f"{value.value!r} lies outside of the folder of this file"
+        problem = f"{name!r} lies outside of the folder of this file"
         raise _refuse(document, value, f"{problem}; --allow-files DIR allows it")
     return path
 
@@ -91,20 +107,13 @@ def _make_csv(value: yaml.Node, text: str) -> _Pair:
     return yaml.ScalarNode(_TEXT, "csv", *marks), yaml.ScalarNode(_TEXT, text, *marks)
 
 
-def _make_definition(value: yaml.Node, path: Path, text: str) -> _Pair:
-    """Return a workload's file as `definition`, which has the file's name if it has none.
-
-    Raises:
-        UsageError: It is no workload; the error names its own lines.
-    """
-    if path.suffix == SUFFIX:
-        raise UsageError(Complaint((), NO_REQUEST, place=Place(str(path))))
-    parse_workload(text, source=str(path))
-    root = read_document(text, str(path)).root
+def _make_definition(value: yaml.Node, workload: Document) -> _Pair:
+    """Return a checked workload as `definition`, which has its file's name if it has none."""
+    root = workload.root
     assert isinstance(root, yaml.MappingNode)  # noqa: S101 - a workload is one
     marks = value.start_mark, value.end_mark
-    if not any(name.value == "name" for name, _ in root.value):
-        name = path.name.removesuffix(".yaml")
+    if not {name.value for name, _ in root.value} & {"name", FIELD}:
+        name = Path(workload.source).name.removesuffix(".yaml")
         pair = yaml.ScalarNode(_TEXT, "name", *marks), yaml.ScalarNode(_TEXT, name, *marks)
         root.value.insert(0, pair)
     _move(root, value)

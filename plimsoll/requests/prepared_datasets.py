@@ -148,7 +148,10 @@ def _make_sharing_key(checked: CheckedRequest, *, local: bool) -> str:
     datasets = [
         [
             [compiled.dataset, compiled.records, compiled.dataset_parameters],
-            [[table.create_sql, table.index_sql, repr(table.row)] for table in compiled.tables],
+            [
+                [table.create_sql, table.index_sql, table.reference_sql, repr(table.row)]
+                for table in compiled.tables
+            ],
         ]
         for compiled in checked.datasets
     ]

@@ -32,7 +32,9 @@ class Table:
         row: The values that fill the columns.
         create_sql: The statement that creates the table if it does not exist; CQL for Cassandra.
         index_sql: The statements that create secondary indexes after loading, by index name.
-        loses_rows: Whether an operation with logic deletes rows, which loading would bring back.
+        reference_sql: What an ALTER TABLE adds for each foreign key after loading, by its name.
+        loses_rows: Whether an operation with logic, or a stored procedure, deletes rows, which
+            loading would bring back.
     """
 
     name: str
@@ -44,6 +46,7 @@ class Table:
     row: tuple[Value, ...]
     create_sql: str
     index_sql: dict[str, str]
+    reference_sql: dict[str, str] = field(default_factory=dict)
     loses_rows: bool = False
 
     def dataset_spec(

@@ -1,6 +1,7 @@
 """Creation of a dataset's tables, in the language of each protocol."""
 
 import re
+from collections.abc import Mapping
 from typing import assert_never
 
 from plimsoll.complaints import Complaint, Scalar
@@ -41,12 +42,18 @@ _CQL_TYPES = (
 )
 
 
-def define_tables(table: str, shape: TableShape, protocol: Protocol) -> list[Table]:
+def define_tables(table: str, shapes: Mapping[str, TableShape], protocol: Protocol) -> list[Table]:
     """Define each copy of a table.
+
+    Args:
+        table: The table's name in the workload.
+        shapes: All tables of the workload, by name.
+        protocol: The wire protocol of the database family.
 
     Raises:
         WorkloadError: The protocol's databases cannot have such a table.
     """
+    shape = shapes[table]
     language = _find_language(protocol)
     columns = language.name_columns(shape)
     names = map(language.fold, copy_names(table, shape.copies))
@@ -61,6 +68,7 @@ def define_tables(table: str, shape: TableShape, protocol: Protocol) -> list[Tab
             row=tuple(column.value for column in shape.columns.values()),
             create_sql=language.create_table(shape, name),
             index_sql=language.create_indexes(shape, name, copy),
+            reference_sql=language.add_references(shapes, shape, name, copy),
         )
         for copy, name in enumerate(names, start=1)
     ]
@@ -104,6 +112,26 @@ class _MySql:
                 place = f"{self._quote(name)} ({listed})"
                 statements[index] = f"CREATE {kind} {self._quote(index)} ON {place}"
         return statements
+
+    def add_references(
+        self, shapes: Mapping[str, TableShape], shape: TableShape, name: str, copy: int
+    ) -> dict[str, str]:
+        """Return what an ALTER TABLE adds for a copy's foreign keys, by the key's name."""
+        added = {}
+        for own, reference in shape.references.items():
+            if not reference.made:
+                continue
+            other = shapes[reference.table]
+            others = copy_names(reference.table, other.copies)
+            columns = self._list_names(reference.columns, self.name_columns(shape))
+            key = self._list_names(other.primary_key, self.name_columns(other))
+            there = self._quote(self.fold(others[copy - 1 if other.copies else 0]))
+            constraint = self.fold(_join_names(name, own.replace("{copy}", str(copy))))
+            added[constraint] = (
+                f"ADD CONSTRAINT {self._quote(constraint)} FOREIGN KEY ({columns})"
+                f" REFERENCES {there} ({key})"
+            )
+        return added
 
     def write_indexed(self, indexed: Indexed, names: dict[str, str]) -> str:
         """Return a column of an index."""
@@ -161,13 +189,8 @@ class _Postgres(_MySql):
         return name.lower()
 
     def name_index(self, table: str, own: str) -> str:
-        """Index names are unique within a schema, so one begins with the name of its table.
-
-        If both are too long, only the end of the table's name is kept, which has the number of the
-        copy.
-        """
-        own = own.lower()
-        return f"{table[-(POSTGRES_NAME_MOST - 1 - len(own)) :]}_{own}"
+        """Index names are unique within a schema, so one begins with the name of its table."""
+        return _join_names(table, own.lower())
 
     def write_type(self, declared: str) -> str:
         for pattern, ours in _POSTGRES_TYPES:
@@ -200,6 +223,9 @@ class _Cassandra(_MySql):
     def create_table(self, shape: TableShape, name: str) -> str:
         if shape.indexes or shape.unique:
             raise WorkloadError(Complaint(("indexes",), "indexes are made in SQL databases alone"))
+        if shape.references:
+            problem = "foreign keys are made in SQL databases alone"
+            raise WorkloadError(Complaint(("references",), problem))
         if not shape.primary_key:
             raise WorkloadError(Complaint(("primary_key",), "every table of Cassandra has a key"))
         return super().create_table(shape, name)
@@ -212,6 +238,15 @@ class _Cassandra(_MySql):
             if re.match(pattern, declared):
                 return ours
         raise WorkloadError(f"type {declared!r}: has no counterpart in Cassandra here")
+
+
+def _join_names(table: str, own: str) -> str:
+    """Return the name of something of a table's that is unique among those of all tables.
+
+    If both are too long, only the end of the table's name is kept, which has the number of the
+    copy.
+    """
+    return f"{table[-(POSTGRES_NAME_MOST - 1 - len(own)) :]}_{own}"
 
 
 def _find_language(protocol: Protocol) -> _MySql:

@@ -19,6 +19,7 @@ from plimsoll.workload.pgbench.workload import (
 from plimsoll.workload.workload import Workload, read_workload
 
 _SUFFIX = ".yaml"
+_EXTENDS = "extends"  # the field with the name of the built-in workload that another one changes
 
 
 def list_builtin_names() -> list[str]:
@@ -87,9 +88,22 @@ def parse_workload(document: str | Mapping[str, Any], *, source: str = "workload
             root, text = read_document(document, source), document
         else:
             root, text = make_document(document, source)
-        return read_workload(root, text=text, name=name, datasets=_read_dataset)
+        return read_workload(_extend(root), text=text, name=name, datasets=_read_dataset)
     except UsageError as error:
         raise WorkloadError(*error.complaints) from None
+
+
+def _extend(document: Document) -> Document:
+    """Return a workload's document with what it has of the built-in one that it extends."""
+    declared = document.value
+    if not isinstance(declared, dict) or _EXTENDS not in declared:
+        return document
+    base, folder = declared[_EXTENDS], find_packaged_folder("workloads")
+    if base not in (known := _list_names(folder)):
+        unknown = complain_of_unknown("workload", str(base), known, (_EXTENDS,))
+        raise document.locate_complaints(UsageError(unknown))
+    text = _read_text(folder, base)
+    return document.extend(_extend(read_document(text, f"{base}{_SUFFIX}")), _EXTENDS)
 
 
 def _read_dataset(name: str) -> Document:

@@ -238,7 +238,7 @@ class Operation(Declared):
         for variable in drawn:
             if variable not in found.used:
                 raise workload_error("is used nowhere", "let", variable)
-        self._require_certain_start(steps, logic=found.logic)
+        self._require_certain_start(steps, found)
         resolved: dict[Protocol, EngineOperation] = {}
         for protocol in get_args(Protocol):
             facts = protocol_facts(protocol)
@@ -259,11 +259,16 @@ class Operation(Declared):
                 )
         return resolved
 
-    def _require_certain_start(self, steps: list[Step], *, logic: bool) -> None:
-        """Refuse logic whose first request is not certain, and a rollback of nothing."""
-        if self.transaction or not logic:
+    def _require_certain_start(self, steps: list[Step], found: _Found) -> None:
+        """Refuse logic whose first request is not certain, and a rollback of nothing.
+
+        A stored procedure may begin a transaction, or have rolled one back.
+        """
+        if self.transaction or not found.logic:
             return
-        if any(_rolls_back(step) for step in steps):
+        texts = [text.sql[0] for written in found.texts for text in written.values()]
+        calls = any(text[:4].upper() == "CALL" for text in texts)
+        if not calls and any(_rolls_back(step) for step in steps):
             raise workload_error("a rollback needs a transaction", "transaction")
         if not isinstance(steps[0], SendStep):
             raise workload_error(

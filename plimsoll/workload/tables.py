@@ -95,7 +95,8 @@ KeyColumns = Annotated[Listed[str], AfterValidator(_require_distinct)]
 ColumnNames = Annotated[KeyColumns, AfterValidator(_require_some)]
 
 
-Indexes = dict[Annotated[str, AfterValidator(_check_index_name)], ColumnNames]
+IndexName = Annotated[str, AfterValidator(_check_index_name)]
+Indexes = dict[IndexName, ColumnNames]
 
 
 class Column(Declared):
@@ -117,6 +118,20 @@ class Column(Declared):
         return self
 
 
+class Reference(Declared):
+    """A foreign key to the primary key of a table.
+
+    Attributes:
+        table: The table that has the key.
+        columns: The columns that hold it, in the order of that key.
+        made: 0 if it is not made, as a parameter may say.
+    """
+
+    table: Name
+    columns: ColumnNames
+    made: Annotated[int, Field(ge=0, le=1)] = 1
+
+
 class TableShape(Declared):
     """A table as a workload declares it: one table, or several equal copies.
 
@@ -131,6 +146,7 @@ class TableShape(Declared):
         indexes: The columns by index name; `{copy}` in a name stands for the number of the copy.
             A column may have a length or an order (`parse_indexed`).
         unique: Unique indexes, as `indexes`. The values of the rows have to differ.
+        references: Foreign keys, by name.
     """
 
     rows: RowNumber
@@ -141,6 +157,7 @@ class TableShape(Declared):
     keys: Given[Literal["sampled"]] = None
     indexes: Indexes = Field(default_factory=dict)
     unique: Indexes = Field(default_factory=dict)
+    references: dict[IndexName, Reference] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _columns_are_known(self) -> Self:
@@ -152,6 +169,9 @@ class TableShape(Declared):
             for index, names in indexes.items():
                 with locate_errors(kind, index):
                     self._require_known(tuple(parse_indexed(name).column for name in names))
+        for name, reference in self.references.items():
+            with locate_errors("references", name, "columns"):
+                self._require_known(reference.columns)
         if twice := self.indexes.keys() & self.unique.keys():
             raise workload_error(f"{min(twice)!r} is an index too", "unique")
         return self
@@ -219,6 +239,28 @@ class Tables(Declared):
                     raise workload_error(problem, "tables")
                 seen[name.lower()] = table
         return self
+
+    @model_validator(mode="after")
+    def _references_are_keys(self) -> Self:
+        for table, shape in self.tables.items():
+            for name, reference in shape.references.items():
+                with locate_errors("tables", table, "references", name):
+                    self._require_key(shape, reference)
+        return self
+
+    def _require_key(self, shape: TableShape, reference: Reference) -> None:
+        if reference.table not in self.tables:
+            raise WorkloadError(
+                complain_of_unknown("table", reference.table, self.tables, ("table",))
+            )
+        other = self.tables[reference.table]
+        if other.copies not in (None, shape.copies):
+            raise workload_error(f"{reference.table} has other copies", "table")
+        types = [shape.columns[column].type for column in reference.columns]
+        wanted = [other.columns[column].type for column in other.primary_key]
+        if types != wanted:
+            problem = f"has to be as the key of {reference.table}: {', '.join(wanted) or 'none'}"
+            raise workload_error(f"{problem}, not {', '.join(types)}", "columns")
 
 
 def _value_length_bytes(value: Value) -> int | None:

@@ -33,7 +33,7 @@ from plimsoll.workload.tables import Tables, TableShape
 from plimsoll.workload.values import Scope
 
 MAX_RECORDS = 10**12
-_DELETES = re.compile(r"DELETE\s+FROM\s+[`\"](\w+)", re.IGNORECASE)
+_DELETES = re.compile(r"\bDELETE\s+FROM\s+[`\"]?(\w+)", re.IGNORECASE)
 _NAMES: dict[Language, str] = {"sql": "SQL", "cql": "CQL", "postgres": "PostgreSQL"}
 
 
@@ -58,8 +58,10 @@ class WorkloadDocument(DatasetDocument):
         per_minute: Figures of the load by name: committed operations per minute, of which one.
         conditions: What is true of the rows before and after every load, by name.
         procedures: The stored procedures that its statements may call, by name.
+        extends: The name of the built-in workload that it changes; None once they are joined.
     """
 
+    extends: Given[Text] = None
     name: Given[Text] = None
     dataset: Given[Text] = None
     tables: Any = None
@@ -168,6 +170,7 @@ class Workload:
         if not facts.has_consistency:
             self._refuse_consistency(parameters or {})
         in_tables = find_references(self.tables_document.value["tables"])
+        procedures = self._procedures(facts.language)
         return Compiled(
             name=self.name,
             protocol=protocol,
@@ -175,7 +178,7 @@ class Workload:
             records=chosen,
             parameters=values,
             dataset_parameters={name: values[name] for name in values if name in in_tables},
-            tables=_mark_losses(self._define(tables, protocol), sent),
+            tables=_mark_losses(self._define(tables, protocol), sent, procedures),
             engine=EngineWorkload(
                 key_spaces=tuple(
                     KeySpace(name=name, first=shape.first, records=shape.rows)
@@ -186,7 +189,7 @@ class Workload:
             ),
             per_minute=self._declared.per_minute,
             conditions=self._conditions(tables, {"records": chosen, **values}, facts.language),
-            procedures=self._procedures(facts.language),
+            procedures=procedures,
             sampled=sampled,
         )
 
@@ -194,6 +197,11 @@ class Workload:
     def operation_names(self) -> list[str]:
         """The names of its operations, in their order."""
         return list(self.document.value["operations"])
+
+    @property
+    def has_procedures(self) -> bool:
+        """Whether it has stored procedures, which no request may call."""
+        return bool(self.document.value.get("procedures"))
 
     @property
     def setting_names(self) -> list[str]:
@@ -347,24 +355,27 @@ class Workload:
 
     def _define(self, tables: Mapping[str, TableShape], protocol: Protocol) -> tuple[Table, ...]:
         defined: list[Table] = []
-        for name, shape in tables.items():
+        for name in tables:
             with _locate_in_document(self.tables_document), locate_errors("tables", name):
-                defined += define_tables(name, shape, protocol)
+                defined += define_tables(name, tables, protocol)
         return tuple(defined)
 
 
 def _mark_losses(
-    tables: tuple[Table, ...], operations: Sequence[EngineOperation]
+    tables: tuple[Table, ...],
+    operations: Sequence[EngineOperation],
+    procedures: Mapping[str, str | None],
 ) -> tuple[Table, ...]:
-    """Mark the tables from which an operation with logic deletes."""
-    deleted = {
-        match[1]
+    """Mark the tables from which an operation with logic, or a stored procedure, deletes."""
+    texts = [
+        sql
         for operation in operations
         if operation.steps
         for statement in operation.statements
         for sql in statement.sql
-        if (match := _DELETES.match(sql))
-    }
+    ]
+    texts += [sql for sql in procedures.values() if sql is not None]
+    deleted = {name for text in texts for name in _DELETES.findall(text)}
     return tuple(replace(table, loses_rows=table.name in deleted) for table in tables)
 
 

@@ -188,6 +188,8 @@ class Stage:
         names = re.findall(r"as `(\w+\.sql)`", page.read_text())
         for name, text in zip(names, blocks(page, "sql"), strict=True):
             Path(name).write_text(text)
+        for name, text in files(page).items():
+            Path(name).write_text(text)
 
     def production_to_purchase(self) -> None:
         production = self.postgres()

@@ -45,6 +45,8 @@ pub struct Statement {
     pub returns: Box<[(usize, ReturnedKind)]>,
     /// Which row that is instead.
     pub row: Row,
+    /// Whether it is a command of a script for the transaction or session, and no statement.
+    pub uncounted: bool,
 }
 
 /// What an operation with logic does next.

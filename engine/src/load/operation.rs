@@ -21,6 +21,8 @@ pub struct Running {
     tries: u32,
     /// What its values are drawn from, so that another try draws the same. None if there is one try.
     drawn_from: Option<Rng>,
+    /// What the variables held before a script that may be tried again: another try begins with that.
+    held: Vec<Variable>,
     /// What to do where its beginning has sent nothing.
     instead: Option<Next>,
 }
@@ -69,7 +71,7 @@ pub struct Sent {
     pub operations: u64,
     /// Executions that were sent, also those that a server skips after an error.
     pub statements: u64,
-    /// BEGIN, COMMIT and ROLLBACK.
+    /// BEGIN, COMMIT and ROLLBACK; of a script also what it sends for its transaction or session.
     pub transaction_commands: u64,
 }
 
@@ -116,7 +118,9 @@ impl<W: Wire> Tools<'_, W> {
     /// Appends the execution of an operation's statement.
     fn send(&mut self, operation: &Operation, statement: &Statement) {
         let prepared = statement.choose(self.drawing, self.scope);
-        self.sent.statements += 1;
+        let statements = u64::from(!statement.uncounted);
+        self.sent.statements += statements;
+        self.sent.transaction_commands += 1 - statements;
         let execution = Execution {
             slot: self.slot,
             prepared,
@@ -159,9 +163,13 @@ impl Running {
     pub fn begin_chosen<W: Wire>(&mut self, index: usize, tools: &mut Tools<'_, W>) -> bool {
         self.index = index;
         tools.sent.operations += 1;
-        if tools.program.operations[index].max_tries > 1 {
+        let operation = &tools.program.operations[index];
+        if operation.max_tries > 1 {
             self.tries = 1;
             self.drawn_from = Some(tools.drawing.rng.clone());
+            if operation.own_transactions {
+                self.held.clone_from(&tools.drawing.variables);
+            }
         }
         self.begin_try(tools)
     }
@@ -173,6 +181,9 @@ impl Running {
         self.tries += 1;
         if let Some(rng) = &self.drawn_from {
             tools.drawing.rng = rng.clone();
+        }
+        if tools.program.operations[self.index].own_transactions {
+            tools.drawing.variables.clone_from(&self.held);
         }
         self.begin_try(tools)
     }

@@ -30,6 +30,7 @@ class MySqlDatasets(SqlDatasets):
     """The datasets in one database."""
 
     notes_options = " ENGINE = InnoDB"
+    drop_reference = "DROP FOREIGN KEY"
     or_update = "ON DUPLICATE KEY UPDATE records = VALUES(records), parameters = VALUES(parameters)"
 
     def __init__(self, connection: Connection) -> None:
@@ -147,6 +148,14 @@ class MySqlDatasets(SqlDatasets):
         rows = self._execute(
             "SELECT DISTINCT index_name FROM information_schema.statistics"
             " WHERE table_schema = DATABASE() AND table_name = ?",
+            table.name,
+        )
+        return {str(row[0]) for row in rows}
+
+    def _references_of(self, table: Table) -> set[str]:
+        rows = self._execute(
+            "SELECT constraint_name FROM information_schema.referential_constraints"
+            " WHERE constraint_schema = DATABASE() AND table_name = ?",
             table.name,
         )
         return {str(row[0]) for row in rows}

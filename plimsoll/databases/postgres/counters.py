@@ -255,7 +255,8 @@ SELECT num_timed AS checkpoints_timed, num_requested AS checkpoints_requested,
        buffers_clean AS bgwriter_buffers
   FROM pg_stat_checkpointer c, pg_stat_bgwriter b
 """
-# Few users may read the text of others' statements. Hidden ones count as statements.
+# Few users may read the text of others' statements. Hidden ones count as statements. Clients leave
+# out the same ones (engine/src/generators/compile.rs).
 _OF_LOAD = f"""
        s.dbid = (SELECT oid FROM pg_database WHERE datname = current_database())
    AND s.query NOT LIKE '%{OURS}%' AND s.query !~* '^\\s*(BEGIN|START|COMMIT|END|ROLLBACK|ABORT'

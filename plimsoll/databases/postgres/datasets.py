@@ -30,6 +30,7 @@ _BLOCKS_READ = 16_384  # blocks of a table to read at a time: 128 MiB
 class PostgresDatasets(SqlDatasets):
     """The datasets in one database."""
 
+    drop_reference = "DROP CONSTRAINT"
     or_update = (
         "ON CONFLICT (dataset) DO UPDATE"
         " SET records = excluded.records, parameters = excluded.parameters"
@@ -146,5 +147,12 @@ class PostgresDatasets(SqlDatasets):
             "SELECT indexname FROM pg_indexes"
             " WHERE schemaname = current_schema() AND tablename = ?",
             table.name,
+        )
+        return {str(row[0]) for row in rows}
+
+    def _references_of(self, table: Table) -> set[str]:
+        rows = self._execute(
+            "SELECT conname FROM pg_constraint WHERE conrelid = to_regclass(?) AND contype = 'f'",
+            quote_name(table.name),
         )
         return {str(row[0]) for row in rows}

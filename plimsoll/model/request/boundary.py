@@ -32,7 +32,7 @@ def apply_patch(base: Any, patch: Any) -> Any:
 
 def is_whole_workload(fields: Container[str]) -> bool:
     """Whether these are fields of a whole workload, not of a change to one."""
-    return "about" in fields and "operations" in fields
+    return ("about" in fields and "operations" in fields) or "scripts" in fields
 
 
 def list_patched_paths(patch: Any, path: tuple[str, ...] = ()) -> list[tuple[str, ...]]:

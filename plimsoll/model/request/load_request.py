@@ -55,14 +55,24 @@ class WorkloadChoice(Model):
     definition: dict[str, Any] | None = Field(
         None,
         description="Workload in the format of workloads/*.yaml, instead of `name`. A"
-        " request's file may say `file: shop.yaml` instead: a file in its own folder or below.",
+        " request's file may say `file: shop.yaml` instead: a file in its own folder or below;"
+        " `file: transfer.sql`, or `a.sql@2,b.sql@1`, names pgbench scripts.",
     )
     records: Annotated[int, Field(ge=1, le=10**10)] = Field(
         description="Number of rows of the dataset; of each table if the workload has several."
+        " Left out for pgbench scripts."
     )
     parameters: dict[str, int | float | str] = Field(
         default_factory=dict, description="Values of the workload's parameters, by parameter name."
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _scripts_have_no_records(cls, value: Any) -> Any:
+        match value:
+            case {"definition": {"scripts": _}}:
+                return {"records": 1, **value}
+        return value
 
     @model_validator(mode="after")
     def _require_one_of_both(self) -> Self:
@@ -124,6 +134,13 @@ class Preparation(Model):
     )
     connections_per_client: Annotated[int, Field(ge=1, le=1000)] = Field(
         8, description="Connections per client."
+    )
+    pgbench: Annotated[int, Field(ge=1, le=100_000)] | None = Field(
+        None,
+        exclude_if=lambda value: value is None,
+        description="Scale of pgbench's tables, which are made for pgbench scripts (100,000"
+        " accounts each); also the value of `:scale`. Without it scripts run on the tables of an"
+        " existing database, and on one machine only.",
     )
     load_order: LoadOrder = Field(
         "key",

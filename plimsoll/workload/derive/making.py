@@ -158,7 +158,7 @@ class Maker:
             try:
                 part = substitute({"tables": {name: table}}, _VALUES)
                 shapes |= read_part(Tables, part, Scope(row=True)).tables
-                defined.append(define_tables(name, shapes[name], self.protocol)[0])
+                defined.append(define_tables(name, shapes, self.protocol)[0])
             except WorkloadError as error:
                 shapes.pop(name, None)
                 problems[name] = "; ".join(about.sentence for about in error.complaints)

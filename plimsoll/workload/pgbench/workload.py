@@ -5,8 +5,8 @@ by name, as with `pgbench -D`; `:scale` is counted in `pgbench_branches`, as pgb
 """
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -22,21 +22,24 @@ from plimsoll.model.engine.scripts import (
     UndefinedStart,
 )
 from plimsoll.workload.compiled import Compiled
+from plimsoll.workload.declared import locate_errors
+from plimsoll.workload.parameters import Parameter
 from plimsoll.workload.pgbench.script import Script, read_script
 from plimsoll.workload.workload import Workload
 
 SUFFIX = ".sql"
 FIELD = "scripts"  # the field with the scripts, in the definition that a search keeps
-NO_REQUEST = (
-    "pgbench scripts are for `plimsoll load` and `plimsoll find`: they send any statement, and a"
-    " request's statements reach its own tables alone"
+NO_TABLES = (
+    "pgbench scripts send any statement: in a request they need a target that is made for the run"
+    " with pgbench's tables (`prepare: {pgbench: SCALE}`), or an existing database, on one machine"
 )
 MOST_SCRIPTS = 128  # as in pgbench
 _WEIGHED = re.compile(rf"(?P<file>.+{re.escape(SUFFIX)})(?:@(?P<weight>\d{{1,9}}))?")
 # The variables that have values of their own
 _OWN = {"client_id": ClientStart(), "random_seed": SeedStart(), "default_seed": SeedStart()}
 SCALE = "scale"
-COUNT_SCALE = "SELECT count(*) FROM pgbench_branches"
+MAX_TRIES = "max-tries"  # no variable can have this name
+MOST_TRIES = 1000
 
 
 @dataclass(frozen=True)
@@ -71,6 +74,7 @@ class ScriptWorkload(Workload):
         given = {
             name: str(self.check_setting(name, value)) for name, value in (parameters or {}).items()
         }
+        tries = int(given.get(MAX_TRIES, 1))
         for name, place in self.uses.items():
             if name not in given and name not in self.assigned and name not in _OWN:
                 raise WorkloadError(_complain_of_undefined(name, place))
@@ -85,7 +89,10 @@ class ScriptWorkload(Workload):
             tables=(),
             engine=EngineWorkload(
                 key_spaces=(),
-                operations=tuple(script.operation for script in self.scripts),
+                operations=tuple(
+                    script.operation.model_copy(update={"max_tries": tries})
+                    for script in self.scripts
+                ),
                 variables=tuple(
                     SessionVariable(
                         name=name,
@@ -97,6 +104,16 @@ class ScriptWorkload(Workload):
                 ),
             ),
         )
+
+    def compile_on(self, rows: Compiled, parameters: Mapping[str, Scalar]) -> Compiled:
+        """Compile the scripts for pgbench's tables, whose number of records is their scale.
+
+        Raises:
+            WorkloadError: A variable has no value, or no script uses one that is given.
+        """
+        scale = {SCALE: rows.records} if self.lacks_scale(parameters) else {}
+        compiled = self.compile(None, {**scale, **parameters}, rows.protocol)
+        return replace(compiled, dataset=rows.dataset, records=rows.records, tables=rows.tables)
 
     @property
     def uses(self) -> dict[str, Place]:
@@ -115,8 +132,8 @@ class ScriptWorkload(Workload):
 
     @property
     def setting_names(self) -> list[str]:
-        """The variables that a user may give."""
-        return sorted(self.uses)
+        """The variables that a user may give, and how often a script is tried."""
+        return [*sorted(self.uses), MAX_TRIES]
 
     def lacks_scale(self, given: Mapping[str, Scalar]) -> bool:
         """Whether `:scale` is used, and neither set nor given."""
@@ -138,15 +155,23 @@ class ScriptWorkload(Workload):
             )
 
     def check_setting(self, name: str, value: Scalar) -> Scalar:
-        """Return a variable's value.
+        """Return a variable's value, or the number of tries.
 
         Raises:
-            WorkloadError: The scripts do not use it.
+            WorkloadError: The scripts do not use the variable, or there are no such tries.
         """
+        if name == MAX_TRIES:
+            with locate_errors(name):
+                return Parameter(about="tries", default=1, range=(1, MOST_TRIES)).check(value)
         if name not in self.uses:
             what = f"variable of {self.name}"
             raise WorkloadError(complain_of_unknown(what, name, self.setting_names, (name,)))
         return value
+
+
+def is_scripted(compiled: Compiled) -> bool:
+    """Whether a workload is one of scripts."""
+    return any(operation.own_transactions for operation in compiled.engine.operations)
 
 
 def names_scripts(name: str) -> bool:
@@ -154,8 +179,14 @@ def names_scripts(name: str) -> bool:
     return all(_WEIGHED.fullmatch(part) for part in name.split(","))
 
 
-def load_scripts(name: str) -> ScriptWorkload:
+def load_scripts(
+    name: str, read: Callable[[str], str] = lambda file: read_text(Path(file))
+) -> ScriptWorkload:
     """Read scripts from files: `a.sql`, or `a.sql@2,b.sql@1` with weights.
+
+    Args:
+        name: The names of the files.
+        read: Reads a file.
 
     Raises:
         WorkloadError: Something in one cannot be run; names file and line.
@@ -166,7 +197,7 @@ def load_scripts(name: str) -> ScriptWorkload:
         found = _WEIGHED.fullmatch(part)
         assert found is not None  # noqa: S101 - `names_scripts` has looked
         weight = 1 if found["weight"] is None else int(found["weight"])
-        scripts.append((found["file"], weight, read_text(Path(found["file"]))))
+        scripts.append((found["file"], weight, read(found["file"])))
     return make_workload(scripts)
 
 

@@ -213,6 +213,7 @@ def test_what_is_answered_without_a_run(api: Api) -> None:
     assert api("GET", "/health").body == {"status": "ok", "version": "0.1.0"}
     names = [one["name"] for one in api("GET", "/workloads").body["workloads"]]
     assert "ycsb-a" in names
+    assert "tpcc-procedures" not in names, "a request has no procedures"
     assert names == sorted(names)
 
 

@@ -72,6 +72,19 @@ def test_what_a_procedure_returns_is_kept_and_all_its_results_are_read(
         assert not datasets._procedure_exists("pay")  # type: ignore[attr-defined]
 
 
+def test_what_a_procedure_rolls_back_is_counted_without_a_transaction_around_it(
+    target: EngineTarget,
+) -> None:
+    text = WORKLOAD.replace("transaction: true", "transaction: false")
+    workload = parse_workload(f"{text[: text.rindex('statements:')]}statements: [rollback: true]")
+    compiled = workload.compile(None, {}, target.protocol)
+    prepare_dataset(target, compiled, connections=1)
+    report = send(target, compiled, 20, connections=2)
+    assert report.operations["pay"].rolled_back == 20
+    assert report.operations["pay"].errors == {}
+    assert read(target, "SELECT SUM(1000 - balance) FROM account") == 60, "its own: one statement"
+
+
 def test_a_procedure_that_plimsoll_did_not_make_is_never_touched(target: EngineTarget) -> None:
     workload = compiled(target)
     with family_of(target.protocol).open_datasets(target) as datasets:

@@ -85,6 +85,8 @@ def test_balances_stay_equal_under_pgbenchs_transaction(
     operation = report["operations"]["script0"]
     assert (operation["succeeded"], operation["errors"]) == (300, {})
     assert operation["rows"] == 5 * 300, "BEGIN and END meet none"
+    counted = (report["statements_sent"], report["transaction_commands_sent"])
+    assert counted == (5 * 300, 2 * 300), "as the server counts them"
     assert operation["rows_missing"] == 0
     texts = [statement["sql"] for statement in operation["statements"]]
     assert [text.split()[0] for text in texts] == [
@@ -231,14 +233,62 @@ def test_a_pause_may_be_longer_than_the_time_out_of_a_statement(load: Load) -> N
     assert (operation["succeeded"], operation["errors"]) == (1, {})
 
 
-def test_the_scale_is_asked_for_where_no_table_tells_it(
+def test_the_scale_is_that_of_pgbenchs_tables_or_one_or_what_is_asked_for(
+    load: Load, database: Connection
+) -> None:
+    session.execute(database, "CREATE TABLE seen (scale int)")
+    script = "INSERT INTO seen VALUES (:scale);"
+    load(script)
+    session.execute(database, "CREATE TABLE pgbench_branches AS SELECT generate_series(1, 7)")
+    load(script)
+    load(script, more="--scale 30")
+    load(script, more="-D scale=40")
+    seen = session.execute(database, "SELECT scale FROM seen ORDER BY 1")
+    assert [list(row) for row in seen] == [[1], [7], [30], [40]]
+
+
+TRIED = """
+\\set turn :turn + 1
+BEGIN;
+INSERT INTO seen VALUES (:turn, random() * :turn::int);
+SELECT fail_twice();
+END;
+"""
+
+
+def test_conflicts_are_tried_again_as_often_as_pgbench_would_and_told_apart(
+    load: Load, database: Connection
+) -> None:
+    """Another try begins with the variables that the script had at first."""
+    session.execute(database, "CREATE TABLE seen (turn int, drawn float)")
+    session.execute(database, "CREATE SEQUENCE tries")
+    session.execute(
+        database,
+        "CREATE FUNCTION fail_twice() RETURNS int LANGUAGE plpgsql AS $$ BEGIN"
+        " IF nextval('tries') % 3 <> 0 THEN RAISE EXCEPTION USING ERRCODE = '40001'; END IF;"
+        " RETURN 1; END $$",
+    )
+    more = f"{ONE} -D turn=0"
+    operation = load(TRIED, times=4, more=f"{more} --max-tries 3")["operations"]["script0"]
+    assert (operation["succeeded"], operation["errors"]) == (4, {})
+    assert operation["retries"] == {"40001": 8}
+    turns = session.execute(database, "SELECT turn FROM seen ORDER BY 1")
+    assert [list(row) for row in turns] == [[1], [2], [3], [4]]
+    operation = load(TRIED, times=3, more=f"{more} --max-tries 2")["operations"]["script0"]
+    assert (operation["succeeded"], operation["errors"]) == (1, {"40001": 2})
+    assert operation["retries"] == {"40001": 2}
+
+
+def test_tries_are_a_number_and_of_scripts_alone(
     plimsoll: Callable[..., Output], tmp_path: Path
 ) -> None:
-    (tmp_path / "tpcb.sql").write_text(TPCB)
-    code, _, err = plimsoll("load", "--workload", str(tmp_path / "tpcb.sql"))
+    (tmp_path / "one.sql").write_text("SELECT 1;")
+    code, _, err = plimsoll("load", "--workload", str(tmp_path / "one.sql"), "--max-tries", "0")
     assert code == 2
-    assert "uses :scale, which 'SELECT count(*) FROM pgbench_branches' would tell" in err
-    assert "-D scale=1" in err
+    assert "max-tries: must be a whole number from 1 to 1000, not '0'" in err
+    code, _, err = plimsoll("load", "--workload", "tpcb-like", "--max-tries", "3")
+    assert code == 2
+    assert "--max-tries: tpcb-like has no parameter 'max-tries'" in err
 
 
 def test_a_script_brings_no_tables_to_prepare(

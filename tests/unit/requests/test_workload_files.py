@@ -61,6 +61,21 @@ def test_the_file_is_read_and_goes_with_the_request(tmp_path: Path) -> None:
     assert Request.model_validate_json(checked.request.model_dump_json()) == checked.request
 
 
+def test_scripts_are_read_with_their_weights(tmp_path: Path) -> None:
+    (tmp_path / "read.sql").write_text("SELECT 1;")
+    (tmp_path / "move.sql").write_text("SELECT 2;")
+    target = REQUEST["target"] | {"engine": "postgres", "engine_version": "17"}
+    workload = {"file": "read.sql@9,move.sql"}
+    read = read_file(asked(tmp_path, target=target, workload=workload, prepare={"pgbench": 2}))
+    assert isinstance(read, dict)
+    (checked,) = read.values()
+    weights = {one.name: one.weight for one in checked.workload.engine.operations}
+    assert weights == {"read": 9, "move": 1}
+    assert Request.model_validate_json(checked.request.model_dump_json()) == checked.request
+    with pytest.raises(UsageError, match=r"'\.\./read\.sql' lies outside"):
+        read_file(asked(tmp_path, target=target, workload={"file": "read.sql,../read.sql"}))
+
+
 def test_a_file_below_the_folder_is_read_and_one_outside_only_where_that_is_allowed(
     tmp_path: Path,
 ) -> None:

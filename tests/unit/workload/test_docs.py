@@ -37,9 +37,20 @@ tables:
       number: {type: int, value: 1}
       amount: {type: int, value: 1}
 """
-    _, example, _ = re.findall(r"```yaml\n(.*?)```", FORMAT, re.DOTALL)
+    *_, example, _ = re.findall(r"```yaml\n(.*?)```", FORMAT, re.DOTALL)
     (order,) = parse_workload(tables + example).compile(10).engine.operations
     assert [step.kind for step in order.steps] == ["send", "if", "repeat"]
+
+
+def test_the_example_of_a_changed_workload_changes_it() -> None:
+    _, _, example, *_ = re.findall(r"```yaml\n(.*?)```", FORMAT, re.DOTALL)
+    operations = parse_workload(example).compile(1).engine.operations
+    assert {one.name: one.weight for one in operations} == {
+        "new_order": 10,
+        "payment": 30,
+        "order_status": 1,
+        "stock_level": 1,
+    }
 
 
 def test_the_example_with_procedures_is_sound_with_its_table() -> None:

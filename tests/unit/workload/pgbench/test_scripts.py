@@ -1,6 +1,7 @@
 r"""pgbench's scripts: what each command becomes, and what is refused with file, line and reason."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -304,17 +305,74 @@ def test_a_definition_is_read_again_as_a_search_keeps_it() -> None:
     assert WorkloadChoice(definition=workload.document.value, records=1).name is None
 
 
-def test_a_request_with_scripts_is_refused_by_name() -> None:
-    request = {
+ENDPOINT = {"kind": "endpoint", "engine": "postgres", "host": "127.0.0.1", "database": "app"}
+MADE = {
+    "kind": "rds",
+    "engine": "postgres",
+    "engine_version": "17",
+    "instance_class": "db.m5.large",
+    "volume": {"type": "gp3", "size_gib": 100},
+}
+
+
+def ask(text: str = TPCB, **fields: Any) -> dict[str, Any]:
+    """A request that sends a script."""
+    return {
         "name": "scripts",
-        "target": {
-            "kind": "endpoint",
-            "engine": "postgres",
-            "host": "127.0.0.1",
-            "database": "app",
-        },
-        "workload": {"definition": make("SELECT 1;").document.value, "records": 1},
+        "target": MADE,
+        "workload": {"definition": make(text).document.value},
         "search": {"strategy": "ramp", "connections_max": 4},
+        **fields,
     }
-    with pytest.raises(UsageError, match="pgbench scripts are for `plimsoll load` and"):
-        validate_request(request)
+
+
+def test_a_request_has_pgbenchs_tables_made_for_its_scripts() -> None:
+    checked = validate_request(ask(prepare={"pgbench": 7}))
+    rows = load_workload("tpcb-like").compile(7, {}, "postgres")
+    assert (checked.tables, checked.workload.dataset) == (rows.tables, rows.dataset)
+    assert checked.workload.parameters == {"scale": "7"}
+    other = ask(prepare={"pgbench": 7})
+    other["workload"]["parameters"] = {"scale": 3, "max-tries": 4}
+    compiled = validate_request(other).workload
+    assert compiled.parameters == {"scale": "3", "max-tries": "4"}
+    assert compiled.engine.operations[0].max_tries == 4
+
+
+def test_scripts_run_on_an_existing_database_from_this_machine_alone() -> None:
+    assert validate_request(ask("SELECT 1;", target=ENDPOINT)).tables == ()
+    secret = {"secret_arn": "arn:aws:secretsmanager:us-east-1:123456789012:secret:s"}
+    with pytest.raises(UsageError, match=r"workload: pgbench scripts send any statement"):
+        validate_request(ask("SELECT 1;", target=ENDPOINT | secret))
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({}, "the variable :scale is never set"),
+        ({"prepare": {"pgbench": 0}}, "prepare.pgbench"),
+        (
+            {"workload": {"name": "ycsb-a", "records": 9}, "prepare": {"pgbench": 3}},
+            "prepare.pgbench: is for pgbench scripts, and ycsb-a brings its own tables",
+        ),
+        (
+            {"target": ENDPOINT, "prepare": {"pgbench": 3}},
+            "prepare.pgbench: is for a target that is made for the run",
+        ),
+        (
+            {
+                "target": MADE | {"engine": "mysql", "engine_version": "8.4"},
+                "prepare": {"pgbench": 3},
+            },
+            "a pgbench script is for PostgreSQL alone",
+        ),
+    ],
+)
+def test_what_scripts_lack_in_a_request_is_named(change: dict[str, Any], problem: str) -> None:
+    with pytest.raises(UsageError) as error:
+        validate_request(ask(**change))
+    assert problem in str(error.value)
+
+
+def test_a_request_without_tables_for_scripts_says_how_to_have_some() -> None:
+    with pytest.raises(UsageError, match=r"`prepare: \{pgbench: SCALE\}`"):
+        validate_request(ask("SELECT 1;"))
