@@ -64,7 +64,6 @@ def serve(
 
     # at once: loading what follows takes seconds on a busy machine
     _print_line("starting; the address follows when the service answers, in 5 to 30 seconds")
-    from plimsoll.local.front import listen
     from plimsoll.local.home import make_twin_home
     from plimsoll.local.leftovers import remove_leftovers
     from plimsoll.local.past_runs import PastRuns
@@ -72,6 +71,8 @@ def serve(
     from plimsoll.local.twin import LocalTwin, check_machine
 
     check_machine()
+    from plimsoll.local.front import listen  # it needs the packages that were just checked
+
     results = directory or RESULTS / f"serve-{datetime.now(UTC):%Y%m%d-%H%M%S}"
     listener = listen(port)
     remove_leftovers(_print_line)
