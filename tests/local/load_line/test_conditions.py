@@ -26,6 +26,9 @@ operations:
     weight: 1
     statements:
       - {sql: "UPDATE {item} SET n = n - 1 WHERE id = ?", binds: [{key: item}]}
+  look:  # mostly, so that no step waits until the log fills
+    weight: 300
+    statements: [{sql: "SELECT n FROM {item} WHERE id = ?", binds: [{key: item}]}]
 conditions:
   all: {about: all rows are there, sql: "SELECT COUNT(*) - 200 FROM {item}"}
   some: {about: some are left, sql: "SELECT COUNT(*) FROM {item} WHERE n < 0"}
