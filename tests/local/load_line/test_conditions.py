@@ -64,7 +64,7 @@ def test_a_condition_that_the_load_breaks_disputes_its_answer(
     workload = tmp_path / "taking.yaml"
     workload.write_text(WORKLOAD)
     find = ["find", fresh_database, "--workload", str(workload), "--prepare", *BRIEF]
-    find += ["--limit", "take=2s", "--max-connections", "1"]  # more would fill the log first
+    find += ["--limit", "2s", "--statistic", "mean"]
     code, text, err = plimsoll(*find, "--json", "--out", str(tmp_path / "found"))
     assert code == 3
     assert "checking 2 conditions of taking on all rows, for 5 min at most" in err
