@@ -129,7 +129,7 @@ class Fold:
         self._sessions: OrderedDict[str, _Session] = OrderedDict()
         self._transactions: Counter[tuple[tuple[int, int], ...]] = Counter()
         self.unkept = 0
-        # of two kinds: the transactions with both, and those in which both compared the same key
+        # by two kinds: how many transactions had both, and in how many of those their keys agreed
         self._pairs: dict[tuple[int, int], list[int]] = {}
 
     def add(self, event: Event) -> None:

@@ -50,7 +50,13 @@ _ANY_LIST = re.compile(
     r"= ?ANY ?\( ?(?:ARRAY ?\[ ?)?(\?(?: ?, ?\?)*+) ?\]?(?: ?::[\w \[\]]+)? ?\)", re.IGNORECASE
 )
 _ALL_LIST = re.compile(_ANY_LIST.pattern.replace("= ?ANY", "<> ?ALL"), re.IGNORECASE)
-_LITERALS = re.compile(r"((?:\(|\b(?:WHERE|AND|OR|NOT|ON)\b) ?)\? ?= ?\?", re.IGNORECASE)
+# Stands for a value until all are found: a `?` may be an operator, or within a quoted name
+_MARK = "\x00"
+# Two values that are compared with each other and with nothing else, or a value
+_LITERALS = re.compile(
+    rf"((?:\(|\b(?:WHERE|AND|OR|NOT|ON)\b) ?){_MARK} ?= ?{_MARK}(?! ?[^\s\w),;])|{_MARK}",
+    re.IGNORECASE,
+)
 _OPENS_ANY = re.compile(r"\b(?:ANY|ALL) ?\( ?\Z", re.IGNORECASE)
 _ROWS = re.compile(
     r"\bVALUES? ?(\((?:[^()]|\([^()]*+\))*+\))((?: ?, ?\((?:[^()]|\([^()]*+\))*+\))++)",
@@ -132,20 +138,21 @@ class Stripper:
                 case "comment":
                     return " "
                 case _:
-                    values.append(found[0])
                     among = _OPENS_ANY.search(text, max(0, found.start() - 8), found.start())
-                    return _ask_for_each(found[0], parameters) if among else "?"
+                    each = _split_array(found[0], parameters) if among else [found[0]]
+                    values.extend(each)
+                    return ", ".join(_MARK * len(each))
 
-        bare = " ".join(self._values.sub(replace, text[:STATEMENT_MOST]).split())
-        if _LITERALS.search(bare):
-            bare = _judge_literals(bare, values)
+        text = text[:STATEMENT_MOST].replace(_MARK, " ")
+        marked, values = _judge_literals(" ".join(self._values.sub(replace, text).split()), values)
+        bare = marked.replace(_MARK, "?")
         form = self._forms.get(bare)
         if form is None:
             form = _read_form(bare)
             if len(self._forms) < FORMS_MOST:
                 self._forms[bare] = form
         few = len(values) <= VALUES_MOST and not form.control
-        # by the hash of Python, whose key is another one in each process
+        # Python keys its hash anew in each process, so that it tells nobody the value
         hashes = (
             tuple(hash(_pick(values, at, parameters)) for at in range(len(values))) if few else ()
         )
@@ -160,27 +167,30 @@ class Stripper:
         )
 
 
-def _judge_literals(bare: str, values: list[str]) -> str:
+def _judge_literals(marked: str, values: list[str]) -> tuple[str, list[str]]:
     """Write what compares two literals as true or false, and drop their values.
 
     Programs put conditions such as `1=1` before others that they join by AND.
     """
-    for found in reversed(list(_LITERALS.finditer(bare))):
-        at = bare.count("?", 0, found.start())
-        one, other = values[at : at + 2]
-        if "$" not in one[:1] + other[:1]:
-            bare = f"{bare[: found.end(1)]}{str(one == other).upper()}{bare[found.end() :]}"
-            del values[at : at + 2]
-    return bare
+    left, kept = iter(values), list[str]()
+
+    def judge(found: re.Match[str]) -> str:
+        pair = [next(left) for _ in range(found[0].count(_MARK))]
+        if found[1] is not None and not any(value.startswith("$") for value in pair):
+            return f"{found[1]}{str(pair[0] == pair[1]).upper()}"
+        kept.extend(pair)
+        return found[0]
+
+    return _LITERALS.sub(judge, marked), kept
 
 
-def _ask_for_each(value: str, parameters: dict[str, str] | None) -> str:
-    """Return a `?` for a value, or one for each of an array's: PostgreSQL's `{1,2,3}`."""
+def _split_array(value: str, parameters: dict[str, str] | None) -> list[str]:
+    """Return the values of an array, PostgreSQL's `{1,2,3}`; the value itself if it is none."""
     if value[:1] == "$" and parameters:
         value = parameters.get(value, value)
     if not (value.startswith("'{") and value.endswith("}'")) or ":" in value:
-        return "?"
-    return ", ".join("?" * (1 + value.count(",")))
+        return [value]
+    return value[2:-2].split(",")
 
 
 def _pick(values: list[str], at: int | None, parameters: dict[str, str] | None) -> str | None:

@@ -29,6 +29,8 @@ CASES = [
         "SELECT a FROM t WHERE 1=1 AND (0 = 1) AND b=5",
         "SELECT a FROM t WHERE TRUE AND (FALSE) AND b=?",
     ),
+    ("SELECT `a?` FROM t WHERE 1=1 AND b=5", "SELECT `a?` FROM t WHERE TRUE AND b=?"),
+    ("SELECT a FROM t WHERE 5=2+b", "SELECT a FROM t WHERE ?=?+b"),
 ]
 OF_POSTGRES = [
     ('SELECT "a 1" FROM t WHERE b = $1 AND c = 5', 'SELECT "a 1" FROM t WHERE b = ? AND c = ?'),
@@ -41,6 +43,14 @@ OF_POSTGRES = [
     ("SELECT a FROM t WHERE id = ANY('{1,2}'::bigint[])", "SELECT a FROM t WHERE id IN (...)"),
     ("SELECT a FROM t WHERE id <> ALL (ARRAY[1, 2])", "SELECT a FROM t WHERE id NOT IN (...)"),
     ("INSERT INTO t (a, b) VALUES ('{1,2}', 3)", "INSERT INTO t (a, b) VALUES (?, ?)"),
+    (
+        "SELECT a FROM t WHERE d ? 'x' AND 1=1 AND b=5",
+        "SELECT a FROM t WHERE d ? ? AND TRUE AND b=?",
+    ),
+    (
+        "SELECT a FROM t WHERE id = ANY('{1,2,3}') AND 1=1",
+        "SELECT a FROM t WHERE id IN (...) AND TRUE",
+    ),
 ]
 
 
@@ -52,6 +62,12 @@ def test_values_are_taken_out(text: str, bare: str) -> None:
 @pytest.mark.parametrize(("text", "bare"), OF_POSTGRES)
 def test_values_of_postgresql_are_taken_out(text: str, bare: str) -> None:
     assert Stripper("postgres").strip(text).form.text == bare
+
+
+def test_the_values_of_an_array_are_before_its_limit() -> None:
+    text = "SELECT a FROM t WHERE id = ANY('{4,5,6}') LIMIT 10"
+    stripped = Stripper("postgres").strip(text)
+    assert (stripped.form.listed, stripped.limit) == ((3,), 10)
 
 
 def test_lengths_are_told_in_numbers() -> None:
@@ -121,7 +137,7 @@ def test_any_text_is_read_and_no_quoted_value_is_left(language: Language, text: 
     assert len(bare) <= 2 * len(text) + 20
 
 
-PIECES = ["'", '"', "\\'", '\\"', "/*", "VALUES(", "IN (?,", "$a$", "-- ", "$"]
+PIECES = ["'", '"', "\\'", '\\"', "/*", "VALUES(", "IN (?,", "$a$", "-- ", "$", "AND 1=1 "]
 
 
 @pytest.mark.parametrize("piece", PIECES)
