@@ -237,7 +237,7 @@ def draw_json(value: str, n: int, seed: int) -> list[int]:
 
 def tell_chi_square(chi_square: float, degrees: int) -> tuple[str, str, float]:
     """A chi-square with its mean, and how many standard deviations it is away."""
-    # its mean is `degrees`, its variance 2 * `degrees`
+    # the mean of a chi-square is its degrees of freedom, and its variance is twice that
     return f"{degrees:,}", f"{chi_square:,.0f}", (chi_square - degrees) / sqrt(2 * degrees)
 
 
@@ -393,7 +393,7 @@ def check_each_other(name: str, program: str, seconds: int, repetitions: int) ->
             ours = find_broken(target, compiled) or "all hold"
             click.echo(f"| {name} | {whose} | {after} | {theirs} | {ours} |")
 
-        # its check of the tenth condition reads all of history for each customer otherwise
+        # without it, go-tpc's tenth check reads all of `history` for each customer
         index = "CREATE INDEX of_customer ON history (h_c_w_id, h_c_d_id, h_c_id)"
         call_go_tpc(program, target, "prepare", "--no-check")
         execute(target, index)

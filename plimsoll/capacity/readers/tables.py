@@ -72,7 +72,7 @@ def read_csv(text: str, name: str, unnamed: Statistic) -> list[Step]:
         _refuse_points(rows[1:], name)
     steps = []
     for number, cells in _read_decimal_commas(rows[1:], name):
-        if _has_known_column(cells):  # of another table, appended to the first
+        if _has_known_column(cells):  # the header of a second table
             if sorted(cells) != sorted(header):
                 raise UsageError(
                     f"{name} row {number}: a second table with other columns: give it a file of its"

@@ -38,7 +38,7 @@ _ABORTED = re.compile(
 _PERCENTILE = re.compile(r"^(?P<p>[\d.]+)(?:st|nd|rd|th)?PercentileLatency\((?P<unit>us|ms)\)$")
 _THREADS = re.compile(r"-threads\s+(\d+)|-p\s+threadcount=(\d+)")
 _TARGET = re.compile(r"-target\s+(\d+)|-p\s+target=(\d+)")
-_LOAD = re.compile(r"^(?:Command line:|.*\bycsb\.Client\b).*[ \t]-load\b", re.MULTILINE)
+_LOAD = re.compile(r"^(?=Command line:|.*\bycsb\.Client\b).*[ \t]-load\b", re.MULTILINE)
 _INTENDED = "-p measurement.interval=intended"
 _OPERATIONS = ("READ", "UPDATE", "INSERT", "SCAN", "DELETE", "READ-MODIFY-WRITE")
 _WHOLE = 0.9  # least share of the operations that the sections of a whole summary have

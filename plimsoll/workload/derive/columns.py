@@ -287,7 +287,7 @@ def _follow(value: Any, number: str, place: Place, before: int) -> tuple[Any, in
             return {"sum": {"expr": digit}, "plus": low}, before * base
         case {"format": template, "of": parts}:
             followed: list[Any] = []
-            for part in reversed(parts):  # of a time, seconds first
+            for part in reversed(parts):  # the last one varies fastest: the seconds of a time
                 one, before = _follow(part, number, place, before)
                 followed.insert(0, one)
             return {"format": template, "of": followed}, before

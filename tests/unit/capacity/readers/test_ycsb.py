@@ -3,7 +3,7 @@
 import pytest
 
 from plimsoll.capacity.readers.sysbench import read_sysbench
-from plimsoll.capacity.readers.ycsb import read_ycsb
+from plimsoll.capacity.readers.ycsb import is_run, read_ycsb
 from plimsoll.capacity.steps.littles_law import audit_littles_law
 from plimsoll.errors import UsageError
 from tests.unit.capacity.readers.outputs import text_of
@@ -22,6 +22,12 @@ def test_current_ycsb_failures_are_no_throughput_and_rmw_is_its_read_and_update(
     found = audit_littles_law(step, 1.10)
     assert found.passed
     assert "3.99 concurrent operations, 8 connections" in found.detail
+
+
+def test_the_phase_of_a_long_line_is_told_in_one_pass() -> None:
+    assert is_run("ycsb.Client " * 100_000)  # by the square of its length it would not end
+    assert not is_run("java site.ycsb.Client -load -threads 8")
+    assert not is_run("Command line: -threads 8 -load")
 
 
 def test_ycsb_with_a_target_is_an_open_loop() -> None:

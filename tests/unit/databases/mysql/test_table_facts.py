@@ -32,4 +32,4 @@ def test_an_index_is_kept_as_it_is_or_left_with_its_reason() -> None:
 def test_a_column_inside_an_index_has_the_values_that_its_prefix_tells() -> None:
     found = count_distinct(PARTS)
     assert (found["queue"], found["state"], found["placed"]) == (4, 3, 500)
-    assert found["slug"] == 5000  # of its first characters, and nothing else is known
+    assert found["slug"] == 5000  # only its first characters were counted

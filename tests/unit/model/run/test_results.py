@@ -24,7 +24,7 @@ def test_an_operation_that_met_no_row_in_any_step_is_noted() -> None:
 @pytest.mark.parametrize(
     "steps",
     [
-        [operation(99, 0)],  # by chance
+        [operation(99, 0)],  # too few to tell
         [operation(1000, 0), operation(1000, 1)],
         [operation(1000, None)],  # CQL does not tell
         [operation(1000, 0, least=1000)],  # `rows_met` disputes it

@@ -21,7 +21,7 @@ ITEM = TableSeen(
 )
 
 
-def told(
+def make_statements(
     *texts: str, tables: Sequence[TableSeen] = (ITEM,), postgres: bool = True
 ) -> StatementsSeen:
     protocol = {"protocol": "postgres", "schema_name": "public"} if postgres else {}
@@ -50,7 +50,7 @@ def test_names_that_a_workload_cannot_have_are_written_otherwise() -> None:
         indexes={"named": ("lastName",)},
     )
     text = 'SELECT "lastName" FROM "userAccount" WHERE id = $1'
-    derived = derive(told(text, tables=(accounts,)))
+    derived = derive(make_statements(text, tables=(accounts,)))
     assert texts_of(derived) == ["SELECT lastname_2 FROM {useraccount} WHERE id = ?"]
     (table,) = compiled(derived).tables
     assert table.index_sql == {
@@ -67,7 +67,7 @@ def test_letters_beyond_ascii_need_no_quotes() -> None:
         primary_key=("id",),
     )
     texts = ("SELECT v FROM `Größe` WHERE id = ?", "SELECT id FROM Größe WHERE id = ?")
-    derived = derive(told(*texts, tables=(sizes,), postgres=False))
+    derived = derive(make_statements(*texts, tables=(sizes,), postgres=False))
     assert texts_of(derived) == [
         "SELECT v FROM {Groe} WHERE id = ?",
         "SELECT id FROM {Groe} WHERE id = ?",
@@ -80,7 +80,7 @@ def test_an_array_is_compared_as_a_list() -> None:
         "SELECT kind FROM item WHERE id = ANY (ARRAY[$1, $2])",
         "SELECT at FROM item WHERE kind = $1 AND id <> ALL($2)",
     )
-    derived = derive(told(*texts))
+    derived = derive(make_statements(*texts))
     assert [text.partition("WHERE ")[2] for text in texts_of(derived)] == [
         "id IN (?)",
         "id IN (?)",
@@ -90,7 +90,7 @@ def test_an_array_is_compared_as_a_list() -> None:
 
 
 def test_booleans_stay_conditions() -> None:
-    derived = derive(told("SELECT id FROM item WHERE kind = $1 AND NOT shown"))
+    derived = derive(make_statements("SELECT id FROM item WHERE kind = $1 AND NOT shown"))
     assert derived.document["tables"]["item"]["columns"]["shown"]["type"] == "boolean"
     assert '"shown" BOOLEAN NOT NULL DEFAULT FALSE' in compiled(derived).tables[0].create_sql
 
@@ -100,7 +100,7 @@ def test_an_interval_and_a_time_from_now() -> None:
         "SELECT id FROM item WHERE kind = $1 AND at > now() - interval $2",
         "SELECT at + interval $1 FROM item WHERE id = $2",
     )
-    derived = derive(told(*texts))
+    derived = derive(make_statements(*texts))
     assert texts_of(derived) == [
         "SELECT id FROM {item} WHERE kind = ? AND at > ?",
         "SELECT at + interval '1 day' FROM {item} WHERE id = ?",
@@ -113,7 +113,7 @@ def test_a_statement_that_begins_with_with() -> None:
         "WITH q AS (SELECT kind, COUNT(*) AS n FROM item GROUP BY kind)"
         " SELECT n FROM q WHERE kind = $1"
     )
-    derived = derive(told(text))
+    derived = derive(make_statements(text))
     assert texts_of(derived) == [text.replace("item", "{item}").replace("$1", "?")]
     compiled(derived)
 
@@ -133,6 +133,8 @@ def test_keys_beyond_63_bits_are_numbered_from_the_start() -> None:
         ),
         primary_key=("id",),
     )
-    derived = derive(told("SELECT v FROM big WHERE id = ?", tables=(big,), postgres=False))
+    derived = derive(
+        make_statements("SELECT v FROM big WHERE id = ?", tables=(big,), postgres=False)
+    )
     (table,) = compiled(derived, "mysql").tables
     assert (table.first, table.rows) == (0, 900)
