@@ -9,6 +9,7 @@ import json
 import time
 from collections import defaultdict
 from collections.abc import Generator
+from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import TextIO
 
@@ -63,12 +64,21 @@ TIERS = ("local", "faults", "browser", "infrastructure", "report", "aws", "unit"
 
 def file_of(nodeid: str) -> PurePosixPath:
     """Return the file of a test, relative to tests/."""
-    return PurePosixPath(nodeid.partition("::")[0]).relative_to("tests")
+    return _relative(nodeid.partition("::")[0])
+
+
+@cache
+def _relative(file: str) -> PurePosixPath:
+    return PurePosixPath(file).relative_to("tests")
 
 
 def group(nodeid: str) -> str:
     """Name the group of a test: its file, or what the file shares a costly fixture with."""
-    file = file_of(nodeid)
+    return _group_of(file_of(nodeid))
+
+
+@cache
+def _group_of(file: PurePosixPath) -> str:
     if file.parts[0] == "local" and CASSANDRA & {file.stem, file.parent.name}:
         return "cassandra"
     if file.stem in APART:

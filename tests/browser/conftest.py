@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect, sync_playwright
 
 from plimsoll.local.front import Front
 from plimsoll.report import chromium
@@ -123,12 +123,23 @@ def front(service: LaidDown) -> Iterator[Front]:
         yield listening
 
 
+@pytest.fixture(scope="session")
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    """What all pages share: each asks a service of its own port, so nothing else is shared.
+
+    The first page stays, so that the browser keeps the process that draws them: it would start
+    another one for each test.
+    """
+    shared = browser.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
+    shared.new_page()
+    yield shared
+    shared.close()
+
+
 @pytest.fixture
-def page(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
+def page(context: BrowserContext, request: pytest.FixtureRequest) -> Iterator[Page]:
     """A page; where there is no service, it reaches nothing."""
-    alone = "service" not in request.fixturenames
-    context = browser.new_context(
-        viewport={"width": 1280, "height": 900}, reduced_motion="reduce", offline=alone
-    )
+    context.set_offline("service" not in request.fixturenames)
     yield context.new_page()
-    context.close()
+    for opened in context.pages[1:]:
+        opened.close()
