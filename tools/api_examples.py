@@ -13,7 +13,7 @@ import yaml
 from pydantic import BaseModel
 
 import plimsoll
-from plimsoll.api.workload_routes import list_workloads
+from plimsoll.api.catalog_routes import list_workloads
 from plimsoll.checks.schedules import ScheduledCheck, ScheduledChecks
 from plimsoll.console.compared import show_comparison
 from plimsoll.console.live import Cursor, show_live

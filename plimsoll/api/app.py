@@ -17,14 +17,12 @@ from pydantic_core import ErrorDetails
 from plimsoll.api import (
     catalog_routes,
     experiment_routes,
-    health_routes,
     live_routes,
     problems,
     quote_routes,
     run_routes,
     schedule_routes,
     size_routes,
-    workload_routes,
 )
 from plimsoll.api.body_guards import check_body, read_json
 from plimsoll.api.problems import ApiError
@@ -48,15 +46,13 @@ app = APIGatewayRestResolver(
     json_body_deserializer=read_json,
 )
 for module in (
-    health_routes,
-    workload_routes,
+    catalog_routes,
     quote_routes,
     run_routes,
     live_routes,
     size_routes,
     experiment_routes,
     schedule_routes,
-    catalog_routes,
 ):
     app.include_router(module.router)
 
