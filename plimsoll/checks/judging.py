@@ -210,7 +210,7 @@ def _describe_segment(part: Segment, unit: str) -> str:
     spread = part.standard_deviation
     within = "" if spread is None else f", standard deviation {words.metric(spread, unit)}"
     bounds = "" if part.bound == "=" else "; bounds among them count as their limits"
-    mean = words.with_bound(words.metric(part.mean, unit), part.bound)
+    mean = words.prepend_bound(words.metric(part.mean, unit), part.bound)
     return f"{mean} (mean of {words.plural(part.runs, 'run')}{within}{bounds})"
 
 

@@ -109,9 +109,9 @@ def _list_doubts(report: LoadReport) -> list[str]:
     from plimsoll.capacity.steps.audits import audit_rows_met, audit_writes
     from plimsoll.model.judging.capacity import Rules
     from plimsoll.model.judging.steps import Step
-    from plimsoll.model.run.results import known_rows
+    from plimsoll.model.run.results import split_known_rows
 
-    meant, missing = known_rows(report.operations)
+    meant, missing = split_known_rows(report.operations)
     read_back = report.read_back
     step = Step(
         rows_meant=meant,
@@ -205,7 +205,7 @@ def _print_client(report: LoadReport) -> None:
     cost = (
         "no operation"
         if client.cpu_us_per_operation is None
-        else f"{words.three_figures(client.cpu_us_per_operation)} µs CPU per operation"
+        else f"{words.format_three_figures(client.cpu_us_per_operation)} µs CPU per operation"
     )
     user, system = words.duration(client.cpu_user_s), words.duration(client.cpu_system_s)
     busy = words.percent(client.busy_fraction)

@@ -23,7 +23,7 @@ from plimsoll.report.tables import (
     describe_judgement,
     describe_unjudged,
     find_judgement,
-    target_cells,
+    list_target_cells,
 )
 from plimsoll.report.words import (
     describe_run_cost,
@@ -154,7 +154,7 @@ def run_steps_table(result: RunResult) -> Table:
                 for name in names
             ),
             words.number(step.step.errors),
-            *target_cells(step.target),
+            *list_target_cells(step.target),
             _verdict_cell(find_judgement(result.capacity, step.plan.index))
             or describe_unjudged(step.step),
         )
@@ -219,7 +219,7 @@ def _capacity_cell(run: RunResult) -> str:
         return words.NOTHING
     figure = words.throughput(capacity.max_sustainable_throughput_ops_per_second)
     at = f" at {words.load(capacity.at, capacity.axis)}" if capacity.at is not None else ""
-    return words.with_bound(figure, capacity.bound) + at
+    return words.prepend_bound(figure, capacity.bound) + at
 
 
 def _ratio_cell(run: RunResult, first: RunResult) -> str:

@@ -28,7 +28,7 @@ from plimsoll.model.run.results import (
     ServerFigures,
     ServerLooks,
     StepResult,
-    known_rows,
+    split_known_rows,
 )
 
 SAME_WINDOW_MS = 100  # clients whose windows differ by less count as running together
@@ -171,7 +171,7 @@ def _make_step(
     failed = sum(sum(totals.errors.values()) for totals in operations.values())
     refused = describe_refusal(fleet.failed, plan.clients)
     let_in = bool(fold.ran)
-    meant, missing = known_rows(operations)
+    meant, missing = split_known_rows(operations)
     return Step(
         index=plan.index,
         source=f"steps/{plan.index}",

@@ -78,7 +78,7 @@ def judge_buffer_pool(seen: Seen) -> Candidate | None:
     elif latency_us is not None or not waits.page_reads:
         waiting = reads * (latency_us or 0.0) / 1e6
     each = seen.divide_by_throughput(reads)
-    misses = "" if each is None else f", {words.three_figures(each)} per operation"
+    misses = "" if each is None else f", {words.format_three_figures(each)} per operation"
     return _judge_wait(
         seen,
         "buffer_pool",

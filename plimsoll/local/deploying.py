@@ -47,7 +47,7 @@ ZONES = [  # one `load-client` function stands for those of both zones
 ClientFactory = Callable[[str], Any]
 
 
-def default_settings() -> dict[Setting, str]:
+def make_default_settings() -> dict[Setting, str]:
     """Return the value of every setting of a deployment on one machine."""
     return {
         **{table.setting: f"plimsoll-{table.name}" for table in TABLES},
@@ -85,14 +85,14 @@ def default_settings() -> dict[Setting, str]:
         Setting.START_CHECK_ARN: function_arn("start-check"),
         Setting.RUN_MACHINE_ARN: state_machine_arn("run"),
         Setting.EXPERIMENT_MACHINE_ARN: state_machine_arn("experiment"),
-        **team_settings("default"),
+        **make_team_settings("default"),
         Setting.RESULTS_DAYS: "",
         Setting.ON_ONE_MACHINE: "true",
         Setting.CONFIGURATION: "",
     }
 
 
-def team_settings(team: str) -> dict[Setting, str]:
+def make_team_settings(team: str) -> dict[Setting, str]:
     """Return the settings that make every caller on this machine a member of one team."""
     return {Setting.TEAMS: json.dumps({team: ONE_MACHINE})}
 

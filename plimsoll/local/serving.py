@@ -11,7 +11,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from plimsoll.aws.items import item_values
 from plimsoll.aws.run_files import REPORT, files_of
 from plimsoll.aws.run_records import now
-from plimsoll.local.runner import save_files, twin_settings
+from plimsoll.local.runner import make_twin_settings, save_files
 from plimsoll.local.twin import LocalTwin
 from plimsoll.model.deployment.functions import Setting
 from plimsoll.model.run.run_record import RunRecord
@@ -44,7 +44,7 @@ class Archive:
             say: The function that receives a line for each run.
         """
         self._twin = twin
-        self._settings = twin_settings(twin)
+        self._settings = make_twin_settings(twin)
         self._directory = directory
         self._say = say
         self._saved: set[str] = set()

@@ -17,10 +17,10 @@ from plimsoll.model.run.results import LimitingResource, RunResult, StepResult
 from plimsoll.quoting.costs import usd_per_million
 from plimsoll.report.charts.rows import find_capacity_load
 from plimsoll.report.words import (
+    compute_hourly_usd,
     describe_limiting,
     describe_run_cost,
     describe_run_target,
-    hourly_usd,
     limit_facts,
     name_price_source,
 )
@@ -59,7 +59,7 @@ def build_headline(result: RunResult, usd_per_hour: float | None = None) -> Head
     figure = capacity.max_sustainable_throughput_ops_per_second
     shown = None
     if figure is not None and capacity.bound is not None:
-        shown = words.with_bound(words.rate(figure), capacity.bound)
+        shown = words.prepend_bound(words.rate(figure), capacity.bound)
     sentence = _sentence(result, capacity, usd_per_hour)
     if result.failure is not None:
         sentence += f" {_failure(result)}"
@@ -134,7 +134,7 @@ def _sentence(result: RunResult, capacity: Capacity, usd_per_hour: float | None)
         and _mentions_limit(limiting, capacity)
     ):
         parts.append(describe_limiting(limiting))
-    cost = usd_per_million(capacity, hourly_usd(result, usd_per_hour))
+    cost = usd_per_million(capacity, compute_hourly_usd(result, usd_per_hour))
     if cost is not None:
         whose = _mention_list_price(result, usd_per_hour)
         parts.append(f"that is {words.usd_each(cost)} per million operations{whose}")
@@ -193,7 +193,7 @@ def _costs(
     result: RunResult, capacity: Capacity, usd_per_hour: float | None
 ) -> list[tuple[str, str]]:
     costs = []
-    hourly = hourly_usd(result, usd_per_hour)
+    hourly = compute_hourly_usd(result, usd_per_hour)
     cost = usd_per_million(capacity, hourly)
     if cost is not None and hourly is not None:
         price = f"{words.usd_each(hourly)} an hour, {name_price_source(result, usd_per_hour)}"
@@ -281,7 +281,7 @@ class Prediction:
         return f"{told}, if nothing else limits it first and each operation takes as many I/Os"
 
 
-def next_step(result: RunResult) -> str:
+def suggest_next_step(result: RunResult) -> str:
     """Return what to do next."""
     capacity = result.capacity
     if capacity is None:

@@ -28,7 +28,7 @@ class Figures:
     limit: str | None
 
 
-def phase_figures(result: RunResult | None) -> dict[str, Figures]:
+def list_phase_figures(result: RunResult | None) -> dict[str, Figures]:
     """Return the figures of each phase and load, by a readable name: `charge, 16 connections`."""
     return {
         name: figures
@@ -47,7 +47,7 @@ def _figures_of_phase(phase: PhaseResult) -> Iterator[tuple[str, Figures]]:
         yield f"{phase.name}, {ITS_SEARCH}", Figures(values=values, limit=phase.limit)
 
 
-def run_phases_table(phases: Sequence[PhaseResult]) -> ReportTable | None:
+def make_run_phases_table(phases: Sequence[PhaseResult]) -> ReportTable | None:
     """Build a table of phases to completion, one row for each load; None if there are none."""
     rows = [
         (
@@ -77,7 +77,7 @@ def _interval(load: PhaseLoad) -> str:
     return f"{words.rate(low)} to {words.rate(high)}"
 
 
-def phases_table(result: ExperimentResult) -> ReportTable | None:
+def make_phases_table(result: ExperimentResult) -> ReportTable | None:
     """Build a table with a row for each load of each phase and a column for each cell.
 
     None without phases.
@@ -103,4 +103,7 @@ def _figures(phases: Sequence[PhaseResult]) -> Iterator[tuple[str, str]]:
         if phase.capacity is not None:
             figure = phase.capacity.max_sustainable_throughput_ops_per_second
             bound = phase.capacity.bound
-            yield f"{phase.name}, {ITS_SEARCH}, ops/s", words.with_bound(words.rate(figure), bound)
+            yield (
+                f"{phase.name}, {ITS_SEARCH}, ops/s",
+                words.prepend_bound(words.rate(figure), bound),
+            )

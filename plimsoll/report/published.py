@@ -475,7 +475,7 @@ def _describe_step_up(low: PublishedCurve, high: PublishedCurve, measured: str) 
     return f"From {low.iops:,} to {high.iops:,} IOPS: {published}, measured {measured}."
 
 
-def shape_table(shape: Shape) -> ReportTable:
+def make_shape_table(shape: Shape) -> ReportTable:
     """Build a table of published and measured multiples, one row for each published load."""
     groups = (("", 1), *((what, 2) for what in shape.multiples))
     rows = []

@@ -59,14 +59,14 @@ def build_ranking(answer: Sizing) -> Ranking:
         asked=describe_question(answer),
         marked=MARKED,
         lines=tuple(describe_further(answer)),
-        options=options_table(answer.options[:SHOWN]) if answer.options else None,
+        options=make_options_table(answer.options[:SHOWN]) if answer.options else None,
         more=f"And {words.plural(left, 'more target')}: plimsoll size -o FILE.html has all."
         if left > 0
         else "",
     )
 
 
-def options_table(options: Sequence[Option]) -> ReportTable:
+def make_options_table(options: Sequence[Option]) -> ReportTable:
     """Build a table with one row for each target; predicted cells have the kind `predicted`."""
     rows = []
     for option in options:
@@ -80,7 +80,7 @@ CLOUD_COLUMNS = (
 )  # fmt: skip
 
 
-def managed_options(answer: Sizing) -> list[Option | CloudOption]:
+def list_managed_options(answer: Sizing) -> list[Option | CloudOption]:
     """List the managed databases of all asked clouds, cheapest first; RDS's among them."""
     assert answer.clouds is not None  # noqa: S101 - the caller has asked for clouds
     on_aws = answer.options if "aws" in answer.clouds.clouds else ()
@@ -108,7 +108,7 @@ def _instance_of(option: Option | CloudOption) -> tuple[str, str]:
     return "aws", option.target.instance_class
 
 
-def clouds_table(
+def make_clouds_table(
     options: Sequence[Option | CloudOption], region: str, as_of: date | None, today: date
 ) -> ReportTable:
     """Build a table of targets of several clouds, one row each.
@@ -185,7 +185,7 @@ def _cells(option: Option) -> Iterator[str]:
     yield shown or words.NOTHING
 
 
-def demands_table(answer: Sizing) -> ReportTable:
+def make_demands_table(answer: Sizing) -> ReportTable:
     """Build a table of the demand per operation, one row for each step, by concurrency."""
     return ReportTable(
         columns=DEMAND_COLUMNS,
@@ -211,7 +211,7 @@ def _us(seconds: float | None) -> float | None:
 
 
 def _figure_cell(value: float | None) -> ReportCell:
-    return ReportCell(words.NOTHING if value is None else words.three_figures(value))
+    return ReportCell(words.NOTHING if value is None else words.format_three_figures(value))
 
 
 def describe_question(answer: Sizing) -> str:
@@ -257,7 +257,7 @@ def _describe_deciding(answer: Sizing) -> str:
 def describe_confirmation(one: Confirmed) -> str:
     """Describe a confirmation: prediction, measurement and error."""
     error = "" if one.error is None else f", error {one.error:+.0%}"
-    measured = words.with_bound(words.throughput(one.measured), one.bound)
+    measured = words.prepend_bound(words.throughput(one.measured), one.bound)
     return (
         f"confirmed: {target_words(one.target)}: predicted {words.throughput(one.predicted)}"
         f" ({words.rate(one.low)} to {words.rate(one.high)}), measured {measured}{error}"

@@ -115,7 +115,7 @@ def _figures(capacity: Capacity | None) -> Iterable[tuple[str, str]]:
     figure = capacity.max_sustainable_throughput_ops_per_second
     if figure is not None:
         at = f" at {words.load(capacity.at, capacity.axis)}" if capacity.at is not None else ""
-        yield "capacity", words.with_bound(words.throughput(figure), capacity.bound) + at
+        yield "capacity", words.prepend_bound(words.throughput(figure), capacity.bound) + at
     if (sure := capacity.interval) is not None and figure is not None:
         low, high = sure.low_ops_per_second, sure.high_ops_per_second
         ends = f"{words.rate(low)} to {words.throughput(high)}"

@@ -134,7 +134,7 @@ def describe_toggle(found: ToggleResult) -> list[str]:
     return lines
 
 
-def toggle_table(found: ToggleResult | None) -> ReportTable | None:
+def make_toggle_table(found: ToggleResult | None) -> ReportTable | None:
     """Build a table of throughput, latencies and parameters with one column for each state."""
     if found is None:
         return None
@@ -206,7 +206,7 @@ AS_IF = (
 )
 
 
-def hourly_usd(result: RunResult, given: float | None = None) -> float | None:
+def compute_hourly_usd(result: RunResult, given: float | None = None) -> float | None:
     """Return the target's price per hour in dollars: `given`, else the run's estimate.
 
     None if it is not known. If I/Os are charged, those of the answer's load are included.

@@ -83,9 +83,9 @@ def list_assumptions(run: Measured, *, here: bool = False) -> Iterator[str]:
 def _state_demand(profile: Profile) -> str:
     assert profile.ios is not None  # noqa: S101 - asked by its caller
     each = profile.ios.at(profile.most_load)
+    mid, low, high = map(words.format_three_figures, (each.mid, each.low, each.high))
     return (
-        f"an operation takes {words.three_figures(each.mid)} I/Os"
-        f" ({words.three_figures(each.low)} to {words.three_figures(each.high)}) at the heaviest"
+        f"an operation takes {mid} I/Os ({low} to {high}) at the heaviest"
         " measured load, and as many at heavier loads; in the best case they keep falling"
     )
 

@@ -255,7 +255,7 @@ def must_wait_for_partner(records: Records, record: RunRecord) -> bool:
     return not ready and now() < (record.started_at or record.submitted_at) + patience
 
 
-def step_delay_ms(plan: StepPlan, period_s: int | None, turn: Turn | None) -> int:
+def compute_step_delay_ms(plan: StepPlan, period_s: int | None, turn: Turn | None) -> int:
     """Compute how much later a step must start to keep to its turn and to whole metric periods.
 
     Args:
@@ -339,14 +339,14 @@ def start_step(
     then = then[:paid]
     kind = request.target.kind
     period_s = settings.metric_period_seconds if has_metrics(record.target, kind) else None
-    pause_s = step_delay_ms(early, period_s, record.turn) // 1000 - PLANNING_S
+    pause_s = compute_step_delay_ms(early, period_s, record.turn) // 1000 - PLANNING_S
     if pause_s >= PAUSE_LEAST_S:  # the state machine waits, so no Lambda client is billed for it
         return Next.pause(pause_s)
     target = connect_as_master(settings, record.target)
     with family_of(target.protocol).open_datasets(target) as datasets:
         numbers = [_number_loads(datasets, checked, window) for window in windows[: len(then) + 1]]
     plan = _set_barrier(settings, plan, late)
-    start = plan.start_at_epoch_ms + step_delay_ms(plan, period_s, record.turn)
+    start = plan.start_at_epoch_ms + compute_step_delay_ms(plan, period_s, record.turn)
     if then:  # whole seconds: each of its seconds is then that of one fleet
         start = -(-start // 1000) * 1000
     plan = plan.model_copy(update={"start_at_epoch_ms": start})

@@ -21,7 +21,7 @@ from plimsoll.targets.snapshots import (
 )
 
 
-def snapshot_kind(request: Request) -> Kind:
+def find_snapshot_kind(request: Request) -> Kind:
     """Return which service takes the target's snapshot: RDS, or EBS for Cassandra's volume."""
     return "cassandra" if request.target.kind == "cassandra" else "rds"
 
@@ -43,7 +43,7 @@ def keep_dataset(settings: TakeSnapshotSettings, run_id: str) -> dict[str, objec
     records = records_of(settings)
     record = records.require_running(run_id)
     request = files_of(settings, run_id).get(REQUEST, Request)
-    kind = snapshot_kind(request)
+    kind = find_snapshot_kind(request)
     tags = {**settings.tags, **_snapshot_tags(record)}
     take_snapshot(kind, run_id, source=_snapshot_source(record), tags=tags)
     seen = find_snapshot(kind, run_id)

@@ -10,7 +10,11 @@ from types import MappingProxyType
 
 from plimsoll.errors import PlimsollError
 from plimsoll.local.databases.cassandra_program import fetch_cassandra, find_java
-from plimsoll.local.databases.cassandra_settings import HEAP_MIB, server_command, write_settings
+from plimsoll.local.databases.cassandra_settings import (
+    HEAP_MIB,
+    make_server_command,
+    write_settings,
+)
 from plimsoll.local.databases.database_server import (
     DISK_FULL,
     PORT_TAKEN,
@@ -102,7 +106,9 @@ class CassandraServer(DatabaseServer):
             )
             (directory / "server.log").unlink(missing_ok=True)
             process = GuardedProcess.start(
-                server_command(java, jars, directory, heap_mib=heap_mib, joins=seed is not None),
+                make_server_command(
+                    java, jars, directory, heap_mib=heap_mib, joins=seed is not None
+                ),
                 environment={**os.environ, **environment},
                 working_directory=directory,
                 log=directory / "server.log",

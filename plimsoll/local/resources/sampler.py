@@ -56,7 +56,7 @@ class Seen:
 Naming = Callable[[Seen], Sequence[Points]]
 
 
-def rds_naming(identifier: str) -> Naming:
+def name_rds_metrics(identifier: str) -> Naming:
     """Name measurements as RDS does."""
 
     def name(period: Seen) -> Sequence[Points]:
@@ -78,7 +78,7 @@ def rds_naming(identifier: str) -> Naming:
     return name
 
 
-def ec2_naming(instance_id: str, volume_id: str | None) -> Naming:
+def name_ec2_metrics(instance_id: str, volume_id: str | None) -> Naming:
     """Name measurements as EC2 and EBS do; without an EBS volume, as for instance storage.
 
     EBS and EC2 count operations and bytes of a period, RDS gives rates.

@@ -117,7 +117,7 @@ class OperationTotals(Model):
     histogram: str  # HdrHistogram V2 compressed, base64
 
 
-def known_rows(
+def split_known_rows(
     operations: Mapping[str, OperationReport | OperationTotals],
 ) -> tuple[dict[str, int], dict[str, int]]:
     """Return the rows that each operation means to meet, and how many of them were missing.

@@ -24,8 +24,8 @@ from plimsoll.report.charts.theme import (
     answer_marks,
     draw_line_through,
     limit_tip,
+    list_outcome_keys,
     load_tip,
-    outcome_keys,
     select_drawable,
 )
 
@@ -40,14 +40,16 @@ def draw_curve(curve: rows.Curve) -> Chart | None:
         return None
     name = words.statistic(curve.statistic)
     operations = curve.operations
-    colors = dict(zip(operations, theme.series_colors(len(operations)), strict=True))
+    colors = dict(zip(operations, theme.choose_series_colors(len(operations)), strict=True))
     limits_us = curve.limits
     repeated = select_drawable(curve.repetitions, "throughput", "latency_us")
     heights = [row["latency_us"] for row in (*found, *repeated)]
     heights += [row["limit_us"] for row in limits_us]
     heights = [height for height in heights if height] or [1.0]
     heights.append(1.4 * max(heights))  # room for the answer's label
-    x = scale.linear_scale([row["throughput"] for row in (*found, *repeated)], "throughput, ops/s")
+    x = scale.make_linear_scale(
+        [row["throughput"] for row in (*found, *repeated)], "throughput, ops/s"
+    )
     points = [_curve_point(row, name, colors[row["operation"]], curve.axis) for row in found]
     marks: list[Mark] = [
         *answer_marks(curve.answer, x.high),
@@ -75,10 +77,10 @@ def draw_curve(curve: rows.Curve) -> Chart | None:
     panel = Panel(
         id="curve",
         x=x,
-        y=scale.latency_scale(heights, f"{name} latency (log scale)"),
+        y=scale.make_latency_scale(heights, f"{name} latency (log scale)"),
         marks=marks,
         height_px=HEIGHT_PX,
-        keys=[*(Key(one, color) for one, color in colors.items()), *outcome_keys(found)],
+        keys=[*(Key(one, color) for one, color in colors.items()), *list_outcome_keys(found)],
         summary=describe_points(points),
     )
     return Chart("curve", [panel])
@@ -156,7 +158,7 @@ def scale_loads(axis: Axis, most: float) -> Scale:
     """Return the axis of loads; its ticks are whole numbers if loads are counted."""
     title = rows.AXIS_TITLES[axis]
     if axis == "rate_ops_per_second":
-        return scale.linear_scale([most], title, room=1.04)
+        return scale.make_linear_scale([most], title, room=1.04)
     return scale.count_scale(most, title)
 
 
@@ -171,7 +173,7 @@ def _bracket_marks(capacity: Capacity) -> list[Mark]:
 
 def draw_throughput(capacity: Capacity) -> Chart | None:
     """Draw throughput by load, with the bracket, the answer, and the fitted law if it fits."""
-    found = select_drawable(rows.throughput_rows(capacity), "throughput")
+    found = select_drawable(rows.list_throughput_rows(capacity), "throughput")
     if not found:
         return None
     color = theme.SERIES[0]
@@ -186,7 +188,7 @@ def draw_throughput(capacity: Capacity) -> Chart | None:
         )
         for row in found
     ]
-    usl = rows.usl_rows(capacity)
+    usl = rows.list_usl_rows(capacity)
     marks: list[Mark] = [
         *_bracket_marks(capacity),
         *([Rule(theme.INK, y=figure)] if figure is not None else []),
@@ -197,10 +199,12 @@ def draw_throughput(capacity: Capacity) -> Chart | None:
     panel = Panel(
         id="throughput",
         x=_scale_judged_loads(capacity),
-        y=scale.linear_scale([row["throughput"] for row in (*found, *usl)], "throughput, ops/s"),
+        y=scale.make_linear_scale(
+            [row["throughput"] for row in (*found, *usl)], "throughput, ops/s"
+        ),
         marks=marks,
         height_px=BY_LOAD_HEIGHT_PX,
-        keys=outcome_keys(found),
+        keys=list_outcome_keys(found),
         summary=describe_points(points),
     )
     return Chart("throughput", [panel])
@@ -210,13 +214,13 @@ def latency(capacity: Capacity, operation: str) -> Chart | None:
     """Draw the latency percentiles of one operation by load."""
     found = [
         row | {"statistic": words.statistic(row["statistic"])}
-        for row in select_drawable(rows.latency_rows(capacity), "latency_us")
+        for row in select_drawable(rows.list_latency_rows(capacity), "latency_us")
         if row["operation"] == operation
     ]
     if not found:
         return None
     operations = rows.list_operations(capacity)
-    color = theme.series_colors(len(operations))[operations.index(operation)]
+    color = theme.choose_series_colors(len(operations))[operations.index(operation)]
     names = [words.statistic(one) for one in rows.list_shown_statistics(capacity)]
     dashes = dict(zip(names, DASHES, strict=False))
     limits_us = [row["limit_us"] for row in rows.limit_rows(capacity, operation)]
@@ -236,7 +240,7 @@ def latency(capacity: Capacity, operation: str) -> Chart | None:
     panel = Panel(
         id=f"latency-{operation}",
         x=_scale_judged_loads(capacity),
-        y=scale.latency_scale(
+        y=scale.make_latency_scale(
             [*(row["latency_us"] for row in found), *limits_us],
             f"latency of {operation} (log scale)",
         ),

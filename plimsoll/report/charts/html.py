@@ -30,7 +30,7 @@ def _draw_panel(panel: Panel) -> Markup:
     )
 
 
-def moment_data(drawn: Iterable[Chart]) -> dict[str, Any]:
+def format_moment_data(drawn: Iterable[Chart]) -> dict[str, Any]:
     """Return what the script shows for a moment: the panels' series of charts over time."""
     return {
         chart.id: {

@@ -29,7 +29,7 @@ class Panels:
         self.panels: list[Panel] = []
         self.per = "per second" if width_s == 1 else f"mean of {words.duration(width_s)}"
         unit = "h:min" if scale.is_in_hours(length_s) else "min:s"
-        self.x = scale.time_scale(length_s, f"time since the run was submitted, {unit}")
+        self.x = scale.make_time_scale(length_s, f"time since the run was submitted, {unit}")
         self.windows = [Box((row["window"], row["t2"]), color=theme.BAND) for row in steps]
 
     def chart(self, id_: str) -> Chart:
@@ -67,7 +67,9 @@ class Panels:
 
     def height(self, rows: Rows, title: str, *, top: float = 0) -> Scale:
         """Return the axis of stacked series: up to `top`, or to the highest stack."""
-        return scale.linear_scale([top / scale.ROOM, *(row["to"] for row in rows)], title, count=4)
+        return scale.make_linear_scale(
+            [top / scale.ROOM, *(row["to"] for row in rows)], title, count=4
+        )
 
 
 def stack_bars(rows: Rows, series: str, colors: Mapping[str, str]) -> list[Bars]:

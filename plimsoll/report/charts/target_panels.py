@@ -98,11 +98,11 @@ def _add_panel(
     if limits is None:
         values = [row["value"] for row in series]
         if percent:
-            y = scale.percent_scale(title)
+            y = scale.make_percent_scale(title)
         elif log:
-            y = scale.latency_scale(values, title)
+            y = scale.make_latency_scale(values, title)
         else:
-            y = scale.linear_scale(values, title, count=4)
+            y = scale.make_linear_scale(values, title, count=4)
         marks = [*draw_lines(series, ("series",), "value", colors)]
     else:
         stacked = clocks.stack_rows(series, "series", "value", names)

@@ -43,7 +43,7 @@ def _add_background_panels(panels: Panels, clock: clocks.Clock, seconds: Seconds
     if known := [row["p99_us"] for row in series if row["p99_us"] is not None]:
         panels.add(
             "background-latency",
-            scale.latency_scale(known, "background, p99 (log scale)"),
+            scale.make_latency_scale(known, "background, p99 (log scale)"),
             draw_lines(series, ("operation",), "p99_us", colors),
             readout=readout(series, "operation", LATENCIES, width_s),
             height_px=BACKGROUND_HEIGHT_PX,
@@ -134,7 +134,7 @@ def add_operation_panels(panels: Panels, series: Rows, names: Sequence[str]) -> 
     by = ("operation", "step") if width_s == 1 else ("operation",)
     series = clocks.number_segments(series, by, 1.5 * width_s)
     present = {row["operation"] for row in series}
-    colors = dict(zip(names, theme.series_colors(len(names)), strict=True))
+    colors = dict(zip(names, theme.choose_series_colors(len(names)), strict=True))
     colors = {name: color for name, color in colors.items() if name in present}
     stacked = clocks.stack_rows(series, "operation", "rate", names)
     panels.add(
@@ -149,7 +149,7 @@ def add_operation_panels(panels: Panels, series: Rows, names: Sequence[str]) -> 
         every = "second" if width_s == 1 else words.duration(width_s)
         panels.add(
             "latency",
-            scale.latency_scale(known, f"p99 latency of every {every} (log scale)"),
+            scale.make_latency_scale(known, f"p99 latency of every {every} (log scale)"),
             draw_lines(series, by, "p99_us", colors),
             readout=readout(series, "operation", LATENCIES, width_s),
         )
@@ -188,7 +188,7 @@ def draw_heat_map(result: RunResult, seconds: Seconds) -> Chart | None:
         edges = [row[edge] for row in of for edge in ("from_us", "to_us")]
         panels.add(
             f"heat-{name}",
-            scale.latency_scale(edges, f"latency of {name} (log scale), operations in {span}"),
+            scale.make_latency_scale(edges, f"latency of {name} (log scale), operations in {span}"),
             [
                 Bars(strips, color, tip=[(f"operations in {span}", one)])
                 for one, color in colors.items()

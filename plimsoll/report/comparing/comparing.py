@@ -17,12 +17,12 @@ from plimsoll.quoting.costs import usd_per_million
 from plimsoll.report.charts.rows import by_load, find_capacity_load
 from plimsoll.report.comparing.fresh_targets import (
     divide_fresh,
-    fresh_cell_key,
+    make_fresh_cell_key,
     name_fresh_cell,
     summarize_fresh,
 )
 from plimsoll.report.comparing.ratios import Ratio, divide_capacities
-from plimsoll.report.words import AS_IF, hourly_usd, name_limit
+from plimsoll.report.words import AS_IF, compute_hourly_usd, name_limit
 
 # Differences: the fields in which requests differ, and names for runs made from them.
 
@@ -115,7 +115,7 @@ def _part(field: str, value: str | None) -> str:
     return f"{name} {value}"
 
 
-def target_key(result: RunResult) -> str:
+def name_target(result: RunResult) -> str:
     """Return a key that is equal for runs of the same target."""
     return result.request.target.model_dump_json()
 
@@ -195,9 +195,9 @@ def compare_runs(
             runs' own estimates.
     """
     names = name_runs(results)
-    prices = list(usd_per_hour) or [hourly_usd(result) for result in results]
+    prices = list(usd_per_hour) or [compute_hourly_usd(result) for result in results]
     lines = []
-    single = [i for i, result in enumerate(results) if fresh_cell_key(result) is None]
+    single = [i for i, result in enumerate(results) if make_fresh_cell_key(result) is None]
     for index, (name, result, price) in enumerate(zip(names, results, prices, strict=True)):
         alike = (i for i in single if question_key(results[i]) == question_key(result))
         first = next(alike, index)
@@ -222,7 +222,7 @@ def compare_runs(
         ),
         warnings=tuple(warnings),
         runs=tuple(lines),
-        equal_loads=equal_loads(results),
+        equal_loads=find_equal_loads(results),
         differences=differences(results),
         fresh=fresh,
         fresh_ratios=fresh_ratios,
@@ -233,7 +233,7 @@ def group_fresh_cells(results: Sequence[RunResult]) -> dict[str, list[RunResult]
     """Group the runs that an experiment repeated on fresh targets; {name of the cell: its runs}."""
     by_key: dict[str, list[RunResult]] = {}
     for result in results:
-        if (key := fresh_cell_key(result)) is not None:
+        if (key := make_fresh_cell_key(result)) is not None:
             by_key.setdefault(key, []).append(result)
     groups = list(by_key.values())
     names = [name_fresh_cell(runs[0]) for runs in groups]
@@ -301,7 +301,7 @@ def _line(name: str, result: RunResult, price: float | None, ratio: Ratio | None
     )
 
 
-def equal_loads(results: Sequence[RunResult]) -> tuple[EqualLoad, ...]:
+def find_equal_loads(results: Sequence[RunResult]) -> tuple[EqualLoad, ...]:
     """List latencies at every load that all runs tried; empty if they cannot be compared."""
     capacities = [result.capacity for result in results if result.capacity is not None]
     if len(capacities) < len(results) or len({(c.axis, c.statistic) for c in capacities}) > 1:
@@ -327,7 +327,7 @@ def _warnings(results: Sequence[RunResult], names: Sequence[str]) -> list[str]:
     warnings = []
     if len({result.local for result in results}) > 1:
         warnings.append("Some ran on one machine, some on AWS: such figures cannot be compared.")
-    if any(result.local and hourly_usd(result) is not None for result in results):
+    if any(result.local and compute_hourly_usd(result) is not None for result in results):
         warnings.append(AS_IF)
     versions = {(r.versions.plimsoll, r.versions.engine) for r in results}
     if len(versions) > 1:

@@ -15,14 +15,14 @@ from plimsoll.model.judging.capacity import Bound, Capacity
 from plimsoll.model.request.descriptions import describe_target
 from plimsoll.model.run.results import RunResult
 from plimsoll.quoting.costs import divide_cost
-from plimsoll.report.comparing.comparing import name_runs, question_key, reduce_search, target_key
+from plimsoll.report.comparing.comparing import name_runs, name_target, question_key, reduce_search
 from plimsoll.report.comparing.fresh_targets import (
     divide_fresh,
-    fresh_cell_key,
+    make_fresh_cell_key,
     sample_fresh,
 )
 from plimsoll.report.comparing.ratios import Ratio, divide_figures, name_sample
-from plimsoll.report.words import hourly_usd
+from plimsoll.report.words import compute_hourly_usd
 
 ChoiceOutcome = Literal[
     "chosen",  # one sustains more than every other
@@ -318,13 +318,15 @@ def build_matrix(
     If several runs ask the same question of the same target, the last one counts; of a repeated
     cell, all of them count.
     """
-    prices = list(usd_per_hour) or [hourly_usd(result) for result in results]
+    prices = list(usd_per_hour) or [compute_hourly_usd(result) for result in results]
     cells: dict[tuple[str, str], tuple[RunResult, Candidate]] = {}
     for result, price in zip(results, prices, strict=True):
-        place = question_key(result), target_key(result)
-        candidate = Candidate((result,), price, fresh=(cell := fresh_cell_key(result)) is not None)
+        place = question_key(result), name_target(result)
+        candidate = Candidate(
+            (result,), price, fresh=(cell := make_fresh_cell_key(result)) is not None
+        )
         before = cells.get(place)
-        if before is not None and cell is not None and fresh_cell_key(before[0]) == cell:
+        if before is not None and cell is not None and make_fresh_cell_key(before[0]) == cell:
             candidate = replace(before[1], results=(*before[1].results, result))
         cells[place] = result, candidate
     questions = list(dict.fromkeys(key for key, _ in cells))
@@ -385,7 +387,7 @@ def _cell(candidate: Candidate) -> MatrixCell:
     verdicts = [r.capacity.verdict if r.capacity else r.state.value for r in results]
     return MatrixCell(
         run_id=results[0].run_id,
-        figure=words.with_bound(words.throughput(figure), candidate.bound)
+        figure=words.prepend_bound(words.throughput(figure), candidate.bound)
         if figure
         else "no figure",
         verdict=", ".join(dict.fromkeys(verdicts)),

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from plimsoll.local.resources.sampler import (
     HELD_UP_MAX,
     Seen,
+    name_rds_metrics,
     periods_to_publish,
-    rds_naming,
     wait_s,
 )
 from plimsoll.model.aws.volumes_seen import Escape, VolumeSample, rates
@@ -106,7 +106,7 @@ def test_what_went_past_the_volume_is_published_where_it_could_be_seen() -> None
         escape = Escape(program="sort", operations=40, ios=40, bytes=2**20)
         after = VolumeSample(epoch_ms=2_000, escapes=(escape,), **later)
         seen = Seen(1, rates(VolumeSample(epoch_ms=1_000), after), None, None)
-        (points,) = rds_naming("db")(seen)
+        (points,) = name_rds_metrics("db")(seen)
         return {name: value for name, value in points.values.items() if "Escaped" in name}
 
     assert values() == {
