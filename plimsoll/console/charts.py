@@ -204,7 +204,7 @@ def draw_known_timeline(known: KnownTimeline) -> Chart | None:
         1.5 * known.resources.every_s,
         known.caps,
     )
-    return panels.chart("timeline")
+    return panels.make_chart("timeline")
 
 
 def _build_step_rows(known: KnownTimeline, begin_s: float, length_s: float) -> Rows:

@@ -82,7 +82,7 @@ def _is_capacity(path: Path) -> bool:
     try:
         text = read_limited(path, bytes_max=MAX_BYTES).decode()
         value = {} if is_deeper(text) else json.loads(text)
-    except ValueError:  # what is wrong, which `read_model` reports
+    except ValueError:  # `read_model` reports what is wrong
         return False
     return isinstance(value, dict) and "verdict" in value
 
@@ -139,9 +139,9 @@ def _compare_with_baseline(
     rule: BaselineRule, judged: Judged, baseline: Judged | None
 ) -> tuple[Answer, str]:
     if baseline is None:
-        return "no answer", f"{rule.baseline} is not at hand where this was judged"
+        return "no answer", f"{rule.baseline} is not available here"
     if asked := _find_differing_question(judged, baseline):
-        return "no answer", f"{rule.baseline} was asked otherwise ({asked})"
+        return "no answer", f"{rule.baseline} answers another question ({asked})"
     ratio = divide_capacities("this", judged.capacity, rule.baseline, baseline.capacity)
     if ratio is None:
         return "no answer", _explain_no_ratio(rule, judged, baseline)

@@ -186,8 +186,8 @@ class MariaDbServer(SqlServer):
         attempt.
         """
         try:
-            # First without pymysql, which reads this machine's authorities for each connection: a
-            # server that does not listen yet is asked often.
+            # Without pymysql at first: it loads this machine's certificate authorities for each
+            # connection, and a server that does not listen yet is tried often.
             reached = socket.create_connection((self.host, self.port), timeout_s)
         except OSError:
             return False
@@ -212,7 +212,7 @@ class MariaDbServer(SqlServer):
         errors = [line for line in lines if "[ERROR]" in line and "Aborting" not in line]
         if any(PORT_TAKEN in line for line in errors):
             return f"port {self.port}: {PORT_TAKEN}"
-        # With room, a server writes at least a line; the last error is only a consequence.
+        # A server whose disk has room writes at least one line, so no line means a full disk.
         if is_disk_full("\n".join(lines)) or (not lines and lacks_room(self.directory)):
             return f"{DISK_FULL}: {self.directory}"
         return errors[-1].partition("[ERROR] ")[2] if errors else (lines or ["it said nothing"])[-1]

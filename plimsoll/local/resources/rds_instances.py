@@ -58,7 +58,7 @@ def create_rds_instance(
         user = str(properties.get("MasterUsername", "admin"))
         database = str(properties.get("DBName", user))
     else:
-        user, database = snapshots.whole(str(snapshot)).account
+        user, database = snapshots.find_whole(str(snapshot)).account
     password = secrets.token_urlsafe(24)
     asked = Asked(
         engine=engine,
