@@ -36,7 +36,7 @@ def round_ticks(most: float, count: int) -> list[float]:
     """Return at most `count` ticks above 0, up to `most`: 1, 2 or 5 times a power of ten apart."""
     least = math.floor(math.log10(most / count))
     spans = (factor * 10.0**digits for digits in (least, least + 1) for factor in (1, 2, 5))
-    span = next(span for span in spans if most / span <= count)
+    span = next(span for span in spans if math.floor(most / span) <= count)
     return [place * span for place in range(math.floor(most / span) + 1)]
 
 
