@@ -31,8 +31,8 @@ from plimsoll.complaints import Complaint, complain_of_unknown
 from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.model.deployment.function_settings import ApiSettings
 from plimsoll.model.validation import make_complaints
+from plimsoll.teams.caller import identify_caller
 from plimsoll.teams.registry import list_teams
-from plimsoll.teams.teams import identify_caller
 
 LOG = Logger(service="plimsoll-api", level=os.environ.get("LOG_LEVEL", "INFO"))
 OPEN_PATHS = {"/health"}  # no team needed; API Gateway still decides who may call
