@@ -65,7 +65,7 @@ def read_all_readable(readers: Iterable[Callable[[], Read]]) -> tuple[list[Read]
     return good, unreadable
 
 
-def item_values(item: Mapping[str, Any]) -> dict[str, Any]:
+def unpack_item(item: Mapping[str, Any]) -> dict[str, Any]:
     """Return an item's values as JSON has them; boto3 reads numbers as decimals."""
     read = TypeDeserializer().deserialize
     return {name: _plain_value(read(value)) for name, value in item.items()}

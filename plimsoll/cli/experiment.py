@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from plimsoll import words
-from plimsoll.cli.exit_codes import exit_code_of_experiment
+from plimsoll.cli.exit_codes import choose_exit_code_of_experiment
 from plimsoll.cli.options import allow_files_option
 from plimsoll.cli.output import print_report_table
 from plimsoll.cli.progress import Lines
@@ -267,7 +267,7 @@ def _watch(service: Service, experiment_id: str, *, as_json: bool) -> int:
         why = f": {failure.cause}" if failure else ", and left no result"
         raise PlimsollError(f"{experiment_id} ended {experiment.record.state}{why}")
     print_experiment(experiment.result, as_json=as_json)
-    return exit_code_of_experiment(experiment.result)
+    return choose_exit_code_of_experiment(experiment.result)
 
 
 @command.command()

@@ -261,7 +261,7 @@ def command(
     """
     from plimsoll.capacity.conditions import describe_broken, describe_conditions
     from plimsoll.load_line.load import run_load
-    from plimsoll.model.request.dsn import parse_dsn, statement_mode_notes
+    from plimsoll.model.request.dsn import note_statement_mode, parse_dsn
     from plimsoll.workload import load_workload
 
     target = parse_dsn(dsn, password=os.environ.get(PASSWORD, ""))
@@ -285,7 +285,7 @@ def command(
         print_report(report, compiled, measured.loadable.server, seed=spec.seed)
         for line in describe_conditions(measured.conditions):
             click.echo(line)
-        for note in (*measured.notes, *statement_mode_notes(target)):
+        for note in (*measured.notes, *note_statement_mode(target)):
             click.echo(note)
     exporting.tell_load(report, compiled.name)
     if not report.window_s:

@@ -16,7 +16,7 @@ from plimsoll.model.request.descriptions import describe_target, describe_volume
 from plimsoll.model.request.endpoint_target import EndpointTarget
 from plimsoll.model.request.rds_target import AuroraTarget
 from plimsoll.model.run.results import LimitingResource, RunResult, StepResult
-from plimsoll.report.comparing.comparing import question_key
+from plimsoll.report.comparing.comparing import make_question_key
 from plimsoll.report.comparing.ratios import divide_capacities
 from plimsoll.report.tables import (
     describe_backgrounds,
@@ -224,7 +224,7 @@ def _capacity_cell(run: RunResult) -> str:
 
 def _ratio_cell(run: RunResult, first: RunResult) -> str:
     """Format the ratio to the first run; runs with different questions have none."""
-    if question_key(run) != question_key(first):
+    if make_question_key(run) != make_question_key(first):
         return words.NOTHING
     ratio = divide_capacities(run.name, run.capacity, first.name, first.capacity)
     return words.NOTHING if ratio is None else words.ratio(ratio.value, ratio.bound)

@@ -9,11 +9,11 @@ from plimsoll.aws.drain import build_drain_condition, require_no_drain
 from plimsoll.aws.items import (
     ATTEMPTS,
     CONDITION_FAILED,
-    item_values,
     read_all_readable,
     read_item,
     set_attributes,
     to_item,
+    unpack_item,
     write_transaction,
 )
 from plimsoll.aws.run_files import RunFiles
@@ -106,7 +106,7 @@ class Experiments:
 
 
 def _parse_record(item: Mapping[str, Any]) -> ExperimentRecord:
-    fields = {name: value for name, value in item_values(item).items() if name not in {"pk", "sk"}}
+    fields = {name: value for name, value in unpack_item(item).items() if name not in {"pk", "sk"}}
     return ExperimentRecord.model_validate(fields)
 
 

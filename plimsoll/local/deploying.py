@@ -30,7 +30,7 @@ from plimsoll.model.deployment.tables import TABLES
 from plimsoll.model.request.request import TargetKind
 from plimsoll.model.run.dashboards import Dashboards
 from plimsoll.model.timings import ONE_MACHINE_TIMINGS
-from plimsoll.statemachines import fill_placeholders, machine_placeholder
+from plimsoll.statemachines import fill_placeholders, name_machine_placeholder
 
 ROLE = f"arn:aws:iam::{ACCOUNT}:role/plimsoll-twin"
 PRINCIPAL = f"arn:aws:iam::{ACCOUNT}:user/local"  # caller of the API on one machine
@@ -198,7 +198,7 @@ class Deployer:
         values |= {f.arn_placeholder: function_arn(f.name) for f in functions.values()}
         files = sorted(folder.glob("*.asl.json"))
         names = [file.name.removesuffix(".asl.json") for file in files]
-        values |= {machine_placeholder(name): state_machine_arn(name) for name in names}
+        values |= {name_machine_placeholder(name): state_machine_arn(name) for name in names}
         for name, file in zip(names, files, strict=True):
             self._client("stepfunctions").create_state_machine(
                 name=name, definition=fill_placeholders(file.read_text(), values), roleArn=ROLE

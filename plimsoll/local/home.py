@@ -13,9 +13,9 @@ from pathlib import Path
 
 from plimsoll.local.leftovers import HOME_PREFIX, IN_MEMORY
 from plimsoll.local.room import (
-    free_disk_bytes,
     load_adds_rows,
     read_available_memory_bytes,
+    read_free_disk_bytes,
     require_room,
 )
 from plimsoll.model.request.endpoint_target import EndpointTarget
@@ -69,7 +69,7 @@ def _bytes_at_most(checked: CheckedRequest) -> float:
 
 
 def _memory_share() -> float:
-    return _SHARE * min(free_disk_bytes(MEMORY), read_available_memory_bytes())
+    return _SHARE * min(read_free_disk_bytes(MEMORY), read_available_memory_bytes())
 
 
 class Places:

@@ -23,7 +23,11 @@ from plimsoll.model.run.fleet import StepPlan
 from plimsoll.model.run.quote import Amounts, Quote, add_amounts
 from plimsoll.model.run.run_record import HeldBudget, RunRecord
 from plimsoll.quoting.charges import CLIENT_GIB, Extent, list_fleet_charges
-from plimsoll.quoting.extents import client_charged_s, compute_extent, estimate_longest_target_s
+from plimsoll.quoting.extents import (
+    bill_client_s,
+    compute_extent,
+    estimate_longest_target_s,
+)
 
 FLEET_ITEMS = {
     Item.LAMBDA,
@@ -155,7 +159,7 @@ def _measure_use(
     return compute_extent(
         target_s=0.0,
         loading_client_s=loading_s * request.prepare.clients,
-        step_clients=[(clients, client_charged_s(seconds, clients)) for clients, seconds in loads],
+        step_clients=[(clients, bill_client_s(seconds, clients)) for clients, seconds in loads],
         polls=0.0,
         relayed=relayed,
     )

@@ -8,7 +8,7 @@ from plimsoll.model.judging.verdicts import verdict_facts
 from plimsoll.model.run.results import RunResult
 from plimsoll.report.charts import overlay
 from plimsoll.report.charts.rows import Curve, collect_curve
-from plimsoll.report.comparing.comparing import Comparison, EqualLoad, RunLine, question_key
+from plimsoll.report.comparing.comparing import Comparison, EqualLoad, RunLine, make_question_key
 from plimsoll.report.comparing.fresh_targets import FRESH_NOTE, make_fresh_table
 from plimsoll.report.comparing.ratios import Ratio
 from plimsoll.report.experiment.choice import Matrix, name_questions
@@ -85,7 +85,7 @@ class QuestionGroup:
 def _group_by_question(results: Sequence[RunResult], names: Sequence[str]) -> list[QuestionGroup]:
     asked: dict[str, list[int]] = {}
     for index, result in enumerate(results):
-        asked.setdefault(question_key(result), []).append(index)
+        asked.setdefault(make_question_key(result), []).append(index)
     titles = name_questions([results[places[0]] for places in asked.values()])
     groups = []
     for number, (title, places) in enumerate(zip(titles, asked.values(), strict=True), 1):

@@ -21,7 +21,7 @@ from plimsoll.model.request.expectations import (
     parse_rule,
 )
 from plimsoll.model.run.results import RunResult
-from plimsoll.report.comparing.comparing import differences, question_key
+from plimsoll.report.comparing.comparing import differences, make_question_key
 from plimsoll.report.comparing.ratios import Ratio, divide_capacities
 from plimsoll.report.folder import MAX_BYTES, RESULT, list_run_folders, read_model
 
@@ -181,7 +181,7 @@ def _find_differing_question(judged: Judged, baseline: Judged) -> str:
         return f"{one.axis} here, {other.axis} there"
     if judged.result is None or baseline.result is None:
         return ""
-    if question_key(judged.result) == question_key(baseline.result):
+    if make_question_key(judged.result) == make_question_key(baseline.result):
         return ""
     differing = differences([judged.result, baseline.result])
     fields = [one.field for one in differing if one.part in _ASKED]

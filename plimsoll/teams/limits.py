@@ -20,9 +20,9 @@ from plimsoll.aws.drain import build_drain_condition, require_no_drain
 from plimsoll.aws.items import (
     ATTEMPTS,
     CONDITION_FAILED,
-    item_values,
     log_unreadable,
     read_item,
+    unpack_item,
     write_transaction,
 )
 from plimsoll.errors import LimitReachedError, PlimsollError, UnreadableRecordError
@@ -193,7 +193,7 @@ class Limits:
         answer = clients.dynamodb().get_item(
             TableName=self._table, Key=self._key, ConsistentRead=True
         )
-        return item_values(answer.get("Item", {}))
+        return unpack_item(answer.get("Item", {}))
 
 
 def _read_grants(team: str, item: Mapping[str, Any]) -> dict[str, Grant]:

@@ -24,7 +24,7 @@ from plimsoll.fleet.plan import (
     compute_period_wait_ms,
     count_late_steps,
 )
-from plimsoll.fleet.relay import plan_relay, results_after_ms
+from plimsoll.fleet.relay import compute_results_after_ms, plan_relay
 from plimsoll.model.deployment.function_settings import PlanStepSettings
 from plimsoll.model.judging.steps import CLOSING, FinishedStep
 from plimsoll.model.request.experiment import Turn
@@ -92,7 +92,7 @@ class Next:
         window_ms = round(1000 * first.duration_s)
         called, again = first.relay.called_at_epoch_ms, second.relay.called_at_epoch_ms
         ends, last = first.window_end_epoch_ms, first.relay.last
-        judged = ends + results_after_ms(first)
+        judged = ends + compute_results_after_ms(first)
         lanes = (
             _find_turn(
                 "client", first.index, last, called, again + window_ms, every_ms=2 * window_ms

@@ -38,7 +38,7 @@ from plimsoll.errors import (
 from plimsoll.fleet.background_client import join_spans, list_span_loads
 from plimsoll.fleet.plan import make_load_spec
 from plimsoll.fleet.watchdog import kill_after
-from plimsoll.machine import peak_memory_mib
+from plimsoll.machine import read_peak_memory_mib
 from plimsoll.metrics import publish_from_environment
 from plimsoll.model.base import Model
 from plimsoll.model.databases import protocol_facts
@@ -276,7 +276,7 @@ def run_client(settings: ReachSettings, run_id: str, step: int, client: int) -> 
             client=client,
             invoked_epoch_ms=invoked_ms,
             cold_start=cold,
-            memory_max_mib=peak_memory_mib(),
+            memory_max_mib=read_peak_memory_mib(),
             report=report,
             looks=looks,
             background=beside.name if beside else None,

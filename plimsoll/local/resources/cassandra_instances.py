@@ -16,7 +16,7 @@ from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.local.account import ACCOUNT, REGION
 from plimsoll.local.databases.cassandra_server import CassandraServer
 from plimsoll.local.databases.cassandra_settings import make_ring_settings
-from plimsoll.local.resources.registry import Database, Databases, instance_memory_mib
+from plimsoll.local.resources.registry import Database, Databases, find_instance_memory_mib
 from plimsoll.local.resources.sampler import name_ec2_metrics
 from plimsoll.local.resources.snapshots import Snapshots
 from plimsoll.local.resources.template_volumes import read_volume
@@ -61,7 +61,7 @@ def create_instance(
         UsageError: EC2 has no such instance or volume.
         PlimsollError: The server did not start.
     """
-    memory_mib = instance_memory_mib(instance_type)
+    memory_mib = find_instance_memory_mib(instance_type)
     if data is None and not has_instance_store(instance_type):
         raise UsageError(f"the instance has no nvme volume: {instance_type}")
     instance_id = random_instance_id()

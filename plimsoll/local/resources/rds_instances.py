@@ -14,7 +14,7 @@ from plimsoll.local.account import ACCOUNT, REGION
 from plimsoll.local.databases.database_server import DatabaseServer
 from plimsoll.local.resources.rds_servers import Asked
 from plimsoll.local.resources.rds_settings import check_engine
-from plimsoll.local.resources.registry import Database, Databases, instance_memory_mib
+from plimsoll.local.resources.registry import Database, Databases, find_instance_memory_mib
 from plimsoll.local.resources.restarting import Restarting
 from plimsoll.local.resources.sampler import Sampler, name_rds_metrics
 from plimsoll.local.resources.snapshots import Snapshots
@@ -52,7 +52,7 @@ def create_rds_instance(
     version = str(properties["EngineVersion"])
     engine = check_engine(str(properties["Engine"]), version)
     instance_class = str(properties["DBInstanceClass"])
-    class_memory_bytes = instance_memory_mib(instance_class) * MIB
+    class_memory_bytes = find_instance_memory_mib(instance_class) * MIB
     snapshot = properties.get("DBSnapshotIdentifier")
     if snapshot is None:
         user = str(properties.get("MasterUsername", "admin"))

@@ -137,7 +137,7 @@ def _percent(share: float | None) -> float | None:
     return None if share is None else 100 * share
 
 
-def periods_to_publish(published: int, ended_epoch_ms: int, period_s: int = 1) -> range:
+def list_periods_to_publish(published: int, ended_epoch_ms: int, period_s: int = 1) -> range:
     """Return which periods need points now: each gets them once, since CloudWatch sums counts.
 
     A point belongs to the period that begins at its time, so a period gets its points when it has
@@ -233,7 +233,7 @@ class Sampler:
         )
 
     def _publish(self, seen: Seen, epoch_ms: int) -> None:
-        for number in periods_to_publish(self._published, epoch_ms, self._period_s):
+        for number in list_periods_to_publish(self._published, epoch_ms, self._period_s):
             self._published = number
             self._publish_period(seen, dt.datetime.fromtimestamp(number * self._period_s, dt.UTC))
 

@@ -120,7 +120,7 @@ def name_target(result: RunResult) -> str:
     return result.request.target.model_dump_json()
 
 
-def question_key(result: RunResult) -> str:
+def make_question_key(result: RunResult) -> str:
     """Return a key that is equal for runs with the same question: workloads, load and limits.
 
     The search's part is only a client's connections, and the load if a single one is tried. Neither
@@ -199,7 +199,7 @@ def compare_runs(
     lines = []
     single = [i for i, result in enumerate(results) if make_fresh_cell_key(result) is None]
     for index, (name, result, price) in enumerate(zip(names, results, prices, strict=True)):
-        alike = (i for i in single if question_key(results[i]) == question_key(result))
+        alike = (i for i in single if make_question_key(results[i]) == make_question_key(result))
         first = next(alike, index)
         ratio = None
         if index in single and first != index:
@@ -263,7 +263,7 @@ def _divide_cells(cells: Mapping[str, Sequence[RunResult]]) -> Iterator[Ratio]:
     """Yield the ratio of each repeated cell to the first one with the same question."""
     firsts: dict[str, str] = {}
     for name, runs in cells.items():
-        first = firsts.setdefault(question_key(runs[0]), name)
+        first = firsts.setdefault(make_question_key(runs[0]), name)
         if first != name:
             a, b = ([run.capacity for run in cells[each]] for each in (name, first))
             if (ratio := divide_fresh(name, a, first, b)) is not None:
@@ -306,7 +306,7 @@ def find_equal_loads(results: Sequence[RunResult]) -> tuple[EqualLoad, ...]:
     capacities = [result.capacity for result in results if result.capacity is not None]
     if len(capacities) < len(results) or len({(c.axis, c.statistic) for c in capacities}) > 1:
         return ()
-    if len({question_key(result) for result in results}) > 1:
+    if len({make_question_key(result) for result in results}) > 1:
         return ()
     steps = [by_load(capacity) for capacity in capacities]
     shared = sorted(set.intersection(*(set(by_load) for by_load in steps)))

@@ -15,7 +15,12 @@ from plimsoll.model.judging.capacity import Bound, Capacity
 from plimsoll.model.request.descriptions import describe_target
 from plimsoll.model.run.results import RunResult
 from plimsoll.quoting.costs import divide_cost
-from plimsoll.report.comparing.comparing import name_runs, name_target, question_key, reduce_search
+from plimsoll.report.comparing.comparing import (
+    make_question_key,
+    name_runs,
+    name_target,
+    reduce_search,
+)
 from plimsoll.report.comparing.fresh_targets import (
     divide_fresh,
     make_fresh_cell_key,
@@ -321,7 +326,7 @@ def build_matrix(
     prices = list(usd_per_hour) or [compute_hourly_usd(result) for result in results]
     cells: dict[tuple[str, str], tuple[RunResult, Candidate]] = {}
     for result, price in zip(results, prices, strict=True):
-        place = question_key(result), name_target(result)
+        place = make_question_key(result), name_target(result)
         candidate = Candidate(
             (result,), price, fresh=(cell := make_fresh_cell_key(result)) is not None
         )

@@ -22,7 +22,7 @@ from plimsoll.model.timings import (
     Timings,
 )
 from plimsoll.quoting.costs import METHOD
-from plimsoll.quoting.extents import client_charged_s
+from plimsoll.quoting.extents import bill_client_s
 
 DOCS = Path(__file__).parents[3] / "docs"
 
@@ -48,10 +48,10 @@ def test_one_machine_keeps_its_own_times() -> None:
 
 
 def test_a_client_is_charged_for_its_wait_and_its_function_lasts_as_long() -> None:
-    assert client_charged_s(60, 100) - client_charged_s(60, 0) == pytest.approx(
+    assert bill_client_s(60, 100) - bill_client_s(60, 0) == pytest.approx(
         AWS_TIMINGS.lead_s(100) - AWS_TIMINGS.lead_s(0)
     )
-    assert client_charged_s(60, 0) > 60 + AWS_TIMINGS.lead_s(0)
+    assert bill_client_s(60, 0) > 60 + AWS_TIMINGS.lead_s(0)
     assert FUNCTIONS["load-client"].timeout_s > AWS_TIMINGS.lead_s(5000)
 
 
