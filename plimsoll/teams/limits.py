@@ -37,10 +37,6 @@ if TYPE_CHECKING:
 _GRANT = "grant#"
 
 
-def _read_grant(value: object) -> Grant:
-    return Grant.model_validate(value)
-
-
 def find_team_limits(settings: TeamSettings, team: str) -> "Limits | None":
     """Return a team's limits; None if the deployment does not have the team."""
     known = find_team(settings, team)
@@ -203,7 +199,9 @@ def _read_grants(team: str, item: Mapping[str, Any]) -> dict[str, Grant]:
         if name.startswith(_GRANT):
             what = f"{name} of team {team}"
             try:
-                grants[name.removeprefix(_GRANT)] = read_item(what, partial(_read_grant, value))
+                grants[name.removeprefix(_GRANT)] = read_item(
+                    what, partial(Grant.model_validate, value)
+                )
             except UnreadableRecordError as error:
                 log_unreadable(error)
     return grants
