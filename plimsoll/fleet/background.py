@@ -49,10 +49,10 @@ def plan_background(request: Request, plan: StepPlan) -> StepPlan:
 
 def measure_background_s(plan: StepPlan, load: BackgroundLoad) -> float:
     """Return for how many seconds of a step's window a background load runs."""
-    return _overlap_s(load, plan.warmup_s, plan.warmup_s + plan.duration_s)
+    return _measure_overlap_s(load, plan.warmup_s, plan.warmup_s + plan.duration_s)
 
 
-def _overlap_s(load: BackgroundLoad, start_s: float, end_s: float) -> float:
+def _measure_overlap_s(load: BackgroundLoad, start_s: float, end_s: float) -> float:
     return sum(max(0.0, min(end, end_s) - max(start, start_s)) for start, end in load.spans_s)
 
 
@@ -64,7 +64,8 @@ def is_even(plan: StepPlan) -> bool:
     half_s = plan.duration_s / 2
     first, middle, last = (plan.warmup_s + halves * half_s for halves in range(3))
     return all(
-        abs(_overlap_s(load, first, middle) - _overlap_s(load, middle, last)) <= EVEN_SHARE * half_s
+        abs(_measure_overlap_s(load, first, middle) - _measure_overlap_s(load, middle, last))
+        <= EVEN_SHARE * half_s
         for load in plan.background
     )
 

@@ -147,7 +147,7 @@ class Fold:
         self.cold_starts += client.cold_start
         self.statements_sent += report.statements_sent
         self.engine_version = self.engine_version or report.engine_version
-        self.memory_max_mib = _greater_known(self.memory_max_mib, client.memory_max_mib)
+        self.memory_max_mib = _choose_greater(self.memory_max_mib, client.memory_max_mib)
         self.threads_s += report.window_s * report.threads
         self.read_back = self.read_back or report.read_back
         self._note_self(report.client)
@@ -159,11 +159,11 @@ class Fold:
         unknown = self.polled_s is None or client.polled_s is None
         self.polled_s = None if unknown else (self.polled_s or 0.0) + (client.polled_s or 0.0)
         self.unanswered += client.unanswered
-        self.busiest = _greater_known(self.busiest, client.busy_fraction)
+        self.busiest = _choose_greater(self.busiest, client.busy_fraction)
         waiting = _compute_waiting_percent(client)
-        self.most_waiting_percent = _greater_known(self.most_waiting_percent, waiting)
+        self.most_waiting_percent = _choose_greater(self.most_waiting_percent, waiting)
         if client.send_lateness_us is not None:
-            self.send_lateness_us = _greater_known(
+            self.send_lateness_us = _choose_greater(
                 self.send_lateness_us, client.send_lateness_us.p99
             )
         if client.backlog_end is not None:
@@ -244,7 +244,7 @@ def _sum_if_known(one: int | None, other: int | None) -> int | None:
     return None if one is None or other is None else one + other
 
 
-def _greater_known(one: Number | None, other: Number | None) -> Number | None:
+def _choose_greater(one: Number | None, other: Number | None) -> Number | None:
     if one is None or other is None:
         return other if one is None else one
     return max(one, other)

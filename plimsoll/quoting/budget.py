@@ -70,7 +70,7 @@ def divide_budget(request: Request, quote: Quote) -> HeldBudget | None:
     target_s = float(request.time_limit_s)
     if per_s:
         target_s = min(target_s, (budget - for_fleet) / per_s - kept)
-    loaders_usd_per_s = request.prepare.clients * CLIENT_GIB * _client_gib_s_usd(quote)
+    loaders_usd_per_s = request.prepare.clients * CLIENT_GIB * _find_client_gib_s_usd(quote)
     return HeldBudget(
         usd=f"{budget:g}",
         target_s=math.floor(target_s + _ROUNDING_S),
@@ -222,7 +222,7 @@ def _find_longest_deletion_s(quote: Quote) -> float:
     return next(phase.most_s for phase in quote.phases if phase.name == "teardown")
 
 
-def _client_gib_s_usd(quote: Quote) -> float:
+def _find_client_gib_s_usd(quote: Quote) -> float:
     """Return the price of one GiB-second of a load client."""
     prices = (line.price for line in quote.lines if line.price.name == "arm64-duration")
     return next((price.usd or 0.0 for price in prices), 0.0)

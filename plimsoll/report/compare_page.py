@@ -127,11 +127,11 @@ def make_runs_table(comparison: Comparison) -> ReportTable:
     ]
     return ReportTable(
         columns=tuple(columns),
-        rows=tuple(tuple(_cells(line, operations, priced)) for line in comparison.runs),
+        rows=tuple(tuple(_list_cells(line, operations, priced)) for line in comparison.runs),
     )
 
 
-def _cells(line: RunLine, operations: Sequence[str], priced: bool) -> list[ReportCell]:
+def _list_cells(line: RunLine, operations: Sequence[str], priced: bool) -> list[ReportCell]:
     interval = words.NOTHING
     if line.interval is not None:
         ends = (line.interval.low_ops_per_second, line.interval.high_ops_per_second)

@@ -91,7 +91,7 @@ def answer_first_questions(
     # else the facts have the interval, or there is no figure to be sure of
     figure = capacity.max_sustainable_throughput_ops_per_second
     if capacity.interval is None and figure is not None:
-        answers.append(("How sure", _precision(capacity)))
+        answers.append(("How sure", _explain_no_interval(capacity)))
     on_its_own = result.cost is None and not result.request.target.provisioned
     if (
         usd_per_million(capacity, compute_hourly_usd(result, usd_per_hour)) is None
@@ -101,7 +101,7 @@ def answer_first_questions(
     return answers
 
 
-def _precision(capacity: Capacity) -> str:
+def _explain_no_interval(capacity: Capacity) -> str:
     """Say why the figure has no interval."""
     if capacity.bound != "=":
         return "a bound, not a maximum"
@@ -118,7 +118,7 @@ def _explain_no_cost(result: RunResult, usd_per_hour: float | None) -> str:
 _POLICY = "{policy}"  # placeholder: the policy hashes the rest of the page
 
 
-def _asset(name: str) -> str:
+def _read_asset(name: str) -> str:
     return resources.files("plimsoll.report").joinpath("assets", name).read_text("utf-8")
 
 
@@ -169,10 +169,10 @@ def fill_template(template: str, drawn: Sequence[Chart], *, printed: str, **valu
         policy=_POLICY,
         book=embed_json(format_moment_data(drawn)),
         printed=f"{printed} · Plimsoll",
-        css=Markup(_asset("charts.css") + _asset("report.css")),  # noqa: S704 - our own files
+        css=Markup(_read_asset("charts.css") + _read_asset("report.css")),  # noqa: S704 - our own files
         colors_light=Markup(theme.write_theme_css("light")),  # noqa: S704 - our own colors
         colors_dark=Markup(theme.write_theme_css("dark")),  # noqa: S704
-        script=Markup(_asset("charts.js") + _asset("report.js")),  # noqa: S704 - our own files
+        script=Markup(_read_asset("charts.js") + _read_asset("report.js")),  # noqa: S704 - our own files
         charts={chart.id: chart for chart in drawn},
         **values,
     )

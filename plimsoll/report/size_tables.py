@@ -71,7 +71,7 @@ def make_options_table(options: Sequence[Option]) -> ReportTable:
     rows = []
     for option in options:
         kind = "strong" if option.status == "measured" else "predicted"
-        rows.append(tuple(ReportCell(text, kind) for text in _cells(option)))
+        rows.append(tuple(ReportCell(text, kind) for text in _list_cells(option)))
     return ReportTable(columns=OPTION_COLUMNS, rows=tuple(rows))
 
 
@@ -92,9 +92,9 @@ def shorten(options: Sequence[Option | CloudOption], most: int) -> list[Option |
     """Keep the cheapest volume of each instance, `most` in all, and the cheapest of every cloud."""
     cheapest: dict[tuple[str, str], Option | CloudOption] = {}
     for option in options:
-        cheapest.setdefault(_instance_of(option), option)
+        cheapest.setdefault(_find_instance(option), option)
     first = [*cheapest.values()][:most]
-    seen = {_instance_of(option)[0] for option in first}
+    seen = {_find_instance(option)[0] for option in first}
     for (cloud, _), option in cheapest.items():
         if cloud not in seen:
             seen.add(cloud)
@@ -102,7 +102,7 @@ def shorten(options: Sequence[Option | CloudOption], most: int) -> list[Option |
     return first
 
 
-def _instance_of(option: Option | CloudOption) -> tuple[str, str]:
+def _find_instance(option: Option | CloudOption) -> tuple[str, str]:
     if isinstance(option, CloudOption):
         return option.cloud, option.instance
     return "aws", option.target.instance_class
@@ -123,18 +123,18 @@ def make_clouds_table(
     for option in options:
         if isinstance(option, Option):
             kind = "strong" if option.status == "measured" else "predicted"
-            cells = [*_cells(option)][:-1]
+            cells = [*_list_cells(option)][:-1]
             cells[2] = f"AWS {region}: {cells[2]}"
             oldest = as_of
         else:
-            kind, cells = "predicted", [*_cloud_cells(option)]
+            kind, cells = "predicted", [*_list_cloud_cells(option)]
             oldest = option.as_of
         cells.append(words.NOTHING if oldest is None else describe_age(oldest, today))
         rows.append(tuple(ReportCell(text, kind) for text in cells))
     return ReportTable(columns=CLOUD_COLUMNS, rows=tuple(rows))
 
 
-def _cloud_cells(option: CloudOption) -> Iterator[str]:
+def _list_cloud_cells(option: CloudOption) -> Iterator[str]:
     yield "predicted" if option.sure else "perhaps"
     if option.usd_per_month is not None:
         yield f"{option.usd_per_month:,.2f}"
@@ -160,7 +160,7 @@ def _cloud_cells(option: CloudOption) -> Iterator[str]:
     )
 
 
-def _cells(option: Option) -> Iterator[str]:
+def _list_cells(option: Option) -> Iterator[str]:
     measured = option.status == "measured"
     mark = "" if measured else PREDICTED
     outlook = option.outlook or ("carries" if option.sure else "may carry")
@@ -193,24 +193,24 @@ def make_demands_table(answer: Sizing) -> ReportTable:
             (
                 ReportCell(words.rate(load)),
                 ReportCell(words.rate(demand.ops_per_second)),
-                _figure_cell(demand.ios),
-                _figure_cell(demand.read_ios),
-                _figure_cell(demand.write_ios),
-                _figure_cell(None if demand.mib is None else 1024 * demand.mib),
-                ReportCell(words.latency(_us(demand.cpu_s))),
-                _figure_cell(demand.log_flushes),
-                ReportCell(words.latency(_us(demand.lock_wait_s))),
+                _make_figure_cell(demand.ios),
+                _make_figure_cell(demand.read_ios),
+                _make_figure_cell(demand.write_ios),
+                _make_figure_cell(None if demand.mib is None else 1024 * demand.mib),
+                ReportCell(words.latency(_to_us(demand.cpu_s))),
+                _make_figure_cell(demand.log_flushes),
+                ReportCell(words.latency(_to_us(demand.lock_wait_s))),
             )
             for load, demand in answer.demands
         ),
     )
 
 
-def _us(seconds: float | None) -> float | None:
+def _to_us(seconds: float | None) -> float | None:
     return None if seconds is None else 1e6 * seconds
 
 
-def _figure_cell(value: float | None) -> ReportCell:
+def _make_figure_cell(value: float | None) -> ReportCell:
     return ReportCell(words.NOTHING if value is None else words.format_three_figures(value))
 
 

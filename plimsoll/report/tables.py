@@ -97,7 +97,7 @@ def make_steps_table(result: RunResult) -> ReportTable | None:
     return ReportTable(
         groups=tuple(groups),
         columns=tuple(columns),
-        rows=tuple(tuple(_step_cells(done, capacity, names, offered)) for done in result.steps),
+        rows=tuple(tuple(_list_cells(done, capacity, names, offered)) for done in result.steps),
     )
 
 
@@ -116,7 +116,7 @@ def find_judgement(capacity: Capacity | None, index: int) -> JudgedStep | None:
     return None
 
 
-def _step_cells(
+def _list_cells(
     done: StepResult, capacity: Capacity | None, names: list[str], offered: bool
 ) -> list[ReportCell]:
     judged = find_judgement(capacity, done.plan.index)
@@ -258,7 +258,7 @@ def write_steps_csv(result: RunResult) -> str:
 def list_step_rows(result: RunResult) -> list[dict[str, Value]]:
     """Return a row for each step, all with the same columns; None if a value is not known."""
     operations = list_step_operations(result.steps)
-    return [_row(result, done, operations) for done in result.steps]
+    return [_make_row(result, done, operations) for done in result.steps]
 
 
 def _escape_formula(value: Value) -> Value:
@@ -266,7 +266,7 @@ def _escape_formula(value: Value) -> Value:
     return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
 
 
-def _row(result: RunResult, done: StepResult, operations: list[str]) -> dict[str, Value]:
+def _make_row(result: RunResult, done: StepResult, operations: list[str]) -> dict[str, Value]:
     step, judged = done.step, find_judgement(result.capacity, done.plan.index)
     row: dict[str, Value] = {
         "step": done.plan.index,

@@ -49,27 +49,27 @@ class Next:
     @staticmethod
     def conclude() -> dict[str, object]:
         """End the search."""
-        return _next_answer("conclude")
+        return _make_answer("conclude")
 
     @staticmethod
     def check_conditions() -> dict[str, object]:
         """End the search, and check what the workload says of its rows before the conclusion."""
-        return _next_answer("check")
+        return _make_answer("check")
 
     @staticmethod
     def pause(wait_s: int) -> dict[str, object]:
         """Wait, then plan again: the target recovers, or the step would start too late."""
-        return _next_answer("pause", wait_s=wait_s)
+        return _make_answer("pause", wait_s=wait_s)
 
     @staticmethod
     def switch(following: NextStep) -> dict[str, object]:
         """Bring the target into the toggle state in which the next step is measured."""
-        return _next_answer("switch", step=following.index + 1, state=following.state or "")
+        return _make_answer("switch", step=following.index + 1, state=following.state or "")
 
     @staticmethod
     def step(plan: StepPlan) -> dict[str, object]:
         """Let the fleet run a step."""
-        return _next_answer(
+        return _make_answer(
             "step",
             step=plan.index,
             clients=list(range(plan.clients_in_all)),
@@ -108,7 +108,7 @@ class Next:
             ),
         )
         items = [TURN_ITEMS * lane + client for lane in (0, 1) for client in range(fleet)]
-        return _next_answer(
+        return _make_answer(
             "relay",
             step=last,
             clients=[*items, 2 * TURN_ITEMS, 3 * TURN_ITEMS],
@@ -144,7 +144,7 @@ def _find_turn(
     }
 
 
-def _next_answer(
+def _make_answer(
     kind: str,
     *,
     wait_s: int = 0,
@@ -332,7 +332,7 @@ def start_step(
     plan = plan_background(request, plan)
     late = count_late_steps(finished)
     early = _set_barrier(settings, plan, late)
-    lead_ms = _relay_lead_ms(settings, plan, late)
+    lead_ms = _compute_relay_lead_ms(settings, plan, late)
     files = files_of(settings, record.run_id)
     windows = plan_relay(request, early, then, lead_ms=lead_ms)
     paid = require_step_budget(files, record, request, early, windows[1:])
@@ -402,7 +402,7 @@ def limit_to_time_left(settings: PlanStepSettings, record: RunRecord, plan: Step
     return plan.model_copy(update={"duration_s": max(1.0, min(plan.duration_s, left_s))})
 
 
-def _relay_lead_ms(settings: PlanStepSettings, plan: StepPlan, late_before: int) -> int:
+def _compute_relay_lead_ms(settings: PlanStepSettings, plan: StepPlan, late_before: int) -> int:
     """Return the time from the call of a relay's fleet to its barrier, in ms.
 
     It leaves the lane's last fleet the time to end.

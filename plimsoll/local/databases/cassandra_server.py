@@ -89,7 +89,7 @@ class CassandraServer(DatabaseServer):
         for folder in ("data", "tmp"):
             (directory / folder).mkdir(parents=True, exist_ok=True)
         is_new = not any((directory / "data").iterdir())
-        signs = _signs_of_readiness(settings, is_new=is_new)
+        signs = _list_signs_of_readiness(settings, is_new=is_new)
 
         def start_server() -> CassandraServer:
             if is_new:  # An attempt whose port was taken may have made the first user already.
@@ -148,7 +148,7 @@ class CassandraServer(DatabaseServer):
         return (errors or exceptions or [line for line in lines if line] or ["it said nothing"])[-1]
 
 
-def _signs_of_readiness(settings: Mapping[str, object], *, is_new: bool) -> list[str]:
+def _list_signs_of_readiness(settings: Mapping[str, object], *, is_new: bool) -> list[str]:
     """Return what its log must contain before clients have all their rights.
 
     A new server with passwords creates its first user in the background, sometimes only after it

@@ -66,12 +66,12 @@ def name_rds_metrics(identifier: str) -> Naming:
             "WriteIOPS": (seen.write_iops, "Count/Second"),
             "ReadThroughput": (seen.read_mib_s * 2**20, "Bytes/Second"),
             "WriteThroughput": (seen.write_mib_s * 2**20, "Bytes/Second"),
-            "ReadLatency": (_seconds(seen.read_latency_us), "Seconds"),
-            "WriteLatency": (_seconds(seen.write_latency_us), "Seconds"),
-            "FlushLatency": (_seconds(seen.flush_latency_us), "Seconds"),
+            "ReadLatency": (_to_seconds(seen.read_latency_us), "Seconds"),
+            "WriteLatency": (_to_seconds(seen.write_latency_us), "Seconds"),
+            "FlushLatency": (_to_seconds(seen.flush_latency_us), "Seconds"),
             "DiskQueueDepth": (seen.queue, "Count"),
             "BurstBalance": (seen.burst_balance_percent, "Percent"),
-            **_machine_values(period),
+            **_list_machine_values(period),
         }
         return [Points("AWS/RDS", ("DBInstanceIdentifier", identifier), values)]
 
@@ -93,7 +93,7 @@ def name_ec2_metrics(instance_id: str, volume_id: str | None) -> Naming:
             f"{prefix}ReadBytes": (seen.read_mib_s * 2**20 * length_s, "Bytes"),
             f"{prefix}WriteBytes": (seen.write_mib_s * 2**20 * length_s, "Bytes"),
         }
-        instance = _machine_values(period)
+        instance = _list_machine_values(period)
         if volume_id is None:
             instance |= storage
             return [Points("AWS/EC2", ("InstanceId", instance_id), instance)]
@@ -109,31 +109,31 @@ def name_ec2_metrics(instance_id: str, volume_id: str | None) -> Naming:
     return name
 
 
-def _machine_values(seen: Seen) -> dict[str, tuple[float | None, str]]:
+def _list_machine_values(seen: Seen) -> dict[str, tuple[float | None, str]]:
     known: dict[str, tuple[float | None, str]] = {
         "CPUUtilization": (seen.cpu_percent, "Percent"),
         "EscapedIOPS": (seen.volume.escaped_iops, "Count/Second"),
-        "EscapedThroughput": (_bytes(seen.volume.escaped_mib_s), "Bytes/Second"),
-        "HostLateShare": (_percent(seen.volume.late_share), "Percent"),
+        "EscapedThroughput": (_to_bytes(seen.volume.escaped_mib_s), "Bytes/Second"),
+        "HostLateShare": (_to_percent(seen.volume.late_share), "Percent"),
     }
     if seen.machine is not None:
         known |= {
-            "HostStolenShare": (_percent(seen.machine.stolen), "Percent"),
-            "HostOthersShare": (_percent(seen.machine.others), "Percent"),
-            "HostIdleShare": (_percent(seen.machine.idle), "Percent"),
+            "HostStolenShare": (_to_percent(seen.machine.stolen), "Percent"),
+            "HostOthersShare": (_to_percent(seen.machine.others), "Percent"),
+            "HostIdleShare": (_to_percent(seen.machine.idle), "Percent"),
         }
     return known
 
 
-def _seconds(microseconds: float | None) -> float | None:
+def _to_seconds(microseconds: float | None) -> float | None:
     return None if microseconds is None else microseconds / 1e6
 
 
-def _bytes(mib: float | None) -> float | None:
+def _to_bytes(mib: float | None) -> float | None:
     return None if mib is None else mib * 2**20
 
 
-def _percent(share: float | None) -> float | None:
+def _to_percent(share: float | None) -> float | None:
     return None if share is None else 100 * share
 
 

@@ -50,7 +50,7 @@ def draw_curve(curve: rows.Curve) -> Chart | None:
     x = scale.make_linear_scale(
         [row["throughput"] for row in (*found, *repeated)], "throughput, ops/s"
     )
-    points = [_curve_point(row, name, colors[row["operation"]], curve.axis) for row in found]
+    points = [_make_curve_point(row, name, colors[row["operation"]], curve.axis) for row in found]
     marks: list[Mark] = [
         *answer_marks(curve.answer, x.high),
         *(
@@ -71,9 +71,9 @@ def draw_curve(curve: rows.Curve) -> Chart | None:
             draw_line_through(of, "throughput", "latency_us", color, opacity=0.75),
             Line(dots, color, width_px=4, opacity=0.55),
         ]
-    marks += [_ring(row) for row in found if row["in_bracket"]]
+    marks += [_make_ring(row) for row in found if row["in_bracket"]]
     marks += points
-    marks += [_load_label(row) for row in found if row["label"] is not None]
+    marks += [_make_load_label(row) for row in found if row["label"] is not None]
     panel = Panel(
         id="curve",
         x=x,
@@ -86,7 +86,7 @@ def draw_curve(curve: rows.Curve) -> Chart | None:
     return Chart("curve", [panel])
 
 
-def _curve_point(row: rows.Row, statistic: str, color: str, axis: Axis) -> Point:
+def _make_curve_point(row: rows.Row, statistic: str, color: str, axis: Axis) -> Point:
     limit = [("limit, µs", f"{row['limit_us']:,.0f}")] if row["limit_us"] is not None else []
     latency = (f"{statistic} latency, µs", f"{row['latency_us']:,.0f}")
     return Point(
@@ -98,11 +98,11 @@ def _curve_point(row: rows.Row, statistic: str, color: str, axis: Axis) -> Point
     )
 
 
-def _ring(row: rows.Row) -> Point:
+def _make_ring(row: rows.Row) -> Point:
     return Point(row["throughput"], row["latency_us"], theme.INK, radius_px=10, hollow=True)
 
 
-def _load_label(row: rows.Row) -> Label:
+def _make_load_label(row: rows.Row) -> Label:
     # right of a ring: left of it stands the answer's line, which is the lower end of the interval
     return Label(
         row["label"],
@@ -166,7 +166,7 @@ def _scale_judged_loads(capacity: Capacity) -> Scale:
     return scale_loads(capacity.axis, max(judged.load for judged in capacity.steps))
 
 
-def _bracket_marks(capacity: Capacity) -> list[Mark]:
+def _list_bracket_marks(capacity: Capacity) -> list[Mark]:
     low, high = capacity.bracket or (None, None)
     return [] if low is None or high is None else [Box((low, high), color=theme.BAND)]
 
@@ -190,7 +190,7 @@ def draw_throughput(capacity: Capacity) -> Chart | None:
     ]
     usl = rows.list_usl_rows(capacity)
     marks: list[Mark] = [
-        *_bracket_marks(capacity),
+        *_list_bracket_marks(capacity),
         *([Rule(theme.INK, y=figure)] if figure is not None else []),
         *([draw_line_through(usl, "load", "throughput", theme.MUTED, dash="2 3")] if usl else []),
         draw_line_through(found, "load", "throughput", color, opacity=0.75),
@@ -224,12 +224,12 @@ def latency(capacity: Capacity, operation: str) -> Chart | None:
     names = [words.statistic(one) for one in rows.list_shown_statistics(capacity)]
     dashes = dict(zip(names, DASHES, strict=False))
     limits_us = [row["limit_us"] for row in rows.limit_rows(capacity, operation)]
-    points = [_latency_point(row, color, capacity.axis) for row in found]
+    points = [_make_latency_point(row, color, capacity.axis) for row in found]
     lines: dict[str, list[rows.Row]] = {}
     for row in found:
         lines.setdefault(row["statistic"], []).append(row)
     marks: list[Mark] = [
-        *_bracket_marks(capacity),
+        *_list_bracket_marks(capacity),
         *(Rule(theme.INK, y=limit_us, dash=LIMIT_DASH) for limit_us in limits_us),
         *(
             draw_line_through(of, "load", "latency_us", color, dash=dashes[one])
@@ -252,7 +252,7 @@ def latency(capacity: Capacity, operation: str) -> Chart | None:
     return Chart(panel.id, [panel])
 
 
-def _latency_point(row: rows.Row, color: str, axis: Axis) -> Point:
+def _make_latency_point(row: rows.Row, color: str, axis: Axis) -> Point:
     tip = [
         ("operation", row["operation"]),
         ("statistic", row["statistic"]),

@@ -37,14 +37,14 @@ def format_moment_data(drawn: Iterable[Chart]) -> dict[str, Any]:
             "length_s": chart.length_s,
             "hours": is_in_hours(chart.length_s),
             "steps": chart.steps,
-            "panels": {panel.id: _panel_series(panel) for panel in chart.panels},
+            "panels": {panel.id: _list_series(panel) for panel in chart.panels},
         }
         for chart in drawn
         if chart.length_s is not None
     }
 
 
-def _panel_series(panel: Panel) -> dict[str, Any]:
+def _list_series(panel: Panel) -> dict[str, Any]:
     """Return the series of a panel, or how a heat map's rows divide its latency axis."""
     if panel.readout is not None:
         return vars(panel.readout)

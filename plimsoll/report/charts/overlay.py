@@ -29,12 +29,12 @@ def _run_looks(names: Sequence[str]) -> dict[str, tuple[str, str]]:
     return {name: (colors[i], DASHES[i % len(DASHES)]) for i, name in enumerate(names)}
 
 
-def _keys(names: Sequence[str], points: Sequence[rows.Row]) -> list[Key]:
+def _make_keys(names: Sequence[str], points: Sequence[rows.Row]) -> list[Key]:
     lines = [Key(name, color, "line", dash) for name, (color, dash) in _run_looks(names).items()]
     return [*lines, *list_outcome_keys(points)]
 
 
-def _rows_of_runs(
+def _list_rows_of_runs(
     results: Sequence[RunResult],
     names: Sequence[str],
     rows_of: Callable[[Capacity], list[rows.Row]],
@@ -124,7 +124,7 @@ def draw_curves(
         ),
         marks=marks,
         height_px=HEIGHT_PX,
-        keys=_keys(names, found),
+        keys=_make_keys(names, found),
         summary=describe_points(points),
     )
     return Chart(panel.id, [panel])
@@ -147,7 +147,9 @@ def draw_throughputs(
 ) -> Chart | None:
     """Draw throughput by load, a line for each run; None if the loads are of different kinds."""
     axes = {r.capacity.axis for r in results if r.capacity is not None}
-    found = select_drawable(_rows_of_runs(results, names, rows.list_throughput_rows), "throughput")
+    found = select_drawable(
+        _list_rows_of_runs(results, names, rows.list_throughput_rows), "throughput"
+    )
     if not found or len(axes) != 1:
         return None
     lines, points = _draw_curves(
@@ -159,7 +161,7 @@ def draw_throughputs(
         y=scale.make_linear_scale([row["throughput"] for row in found], "throughput, ops/s"),
         marks=[*lines, *points],
         height_px=HEIGHT_PX,
-        keys=_keys(names, found),
+        keys=_make_keys(names, found),
         summary=describe_points(points),
     )
     return Chart(panel.id, [panel])

@@ -196,7 +196,7 @@ def list_latency_rows(capacity: Capacity) -> list[Row]:
     for judged in capacity.steps:
         for operation in judged.latency_us:
             for statistic in shown:
-                if (value := _median(judged.steps, operation, statistic)) is not None:
+                if (value := _compute_median(judged.steps, operation, statistic)) is not None:
                     row = {"operation": operation, "statistic": statistic, "latency_us": value}
                     rows.append(_load_row(judged) | row)
     return rows
@@ -244,7 +244,7 @@ def _load_row(judged: JudgedStep) -> Row:
     }
 
 
-def _median(steps: tuple[Step, ...], operation: str, statistic: Statistic) -> float | None:
+def _compute_median(steps: tuple[Step, ...], operation: str, statistic: Statistic) -> float | None:
     known = [
         step.latency_us[operation][statistic]
         for step in steps

@@ -63,16 +63,18 @@ def _flatten(value: Any, path: str = "") -> dict[str, Any]:
     return {path: value}
 
 
-def _request_fields(request: Request) -> dict[str, Any]:
+def _list_request_fields(request: Request) -> dict[str, Any]:
     return _flatten(request.model_dump(mode="json", exclude=_NOT_ASKED, exclude_none=True))
 
 
 def differences(results: Sequence[RunResult]) -> tuple[Difference, ...]:
     """List the fields in which the runs' requests differ, and their places if those differ."""
-    asked = [_request_fields(result.request) for result in results]
+    asked = [_list_request_fields(result.request) for result in results]
     differing = []
     for field in dict.fromkeys(field for request in asked for field in request):
-        values = tuple(_text(request[field]) if field in request else None for request in asked)
+        values = tuple(
+            _format_value(request[field]) if field in request else None for request in asked
+        )
         if len(set(values)) > 1:
             differing.append(Difference(field=field, values=values))
     places = tuple("one machine" if result.local else "AWS" for result in results)
@@ -81,14 +83,14 @@ def differences(results: Sequence[RunResult]) -> tuple[Difference, ...]:
     return tuple(differing)
 
 
-def _text(value: Any) -> str:
+def _format_value(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
 def name_runs(results: Sequence[RunResult]) -> tuple[str, ...]:
     """Name each run uniquely: by what differs if that is little, else by its name or id."""
     differing = [d for d in differences(results) if d.field not in {"target.kind", "workload.kind"}]
-    short = tuple(_label(differing, index) for index in range(len(results)))
+    short = tuple(_write_label(differing, index) for index in range(len(results)))
     if 1 <= len(differing) <= LABEL_FIELDS_MOST and len(set(short)) == len(short):
         return short
     for names in (
@@ -100,11 +102,11 @@ def name_runs(results: Sequence[RunResult]) -> tuple[str, ...]:
     return tuple(f"{result.run_id} ({n})" for n, result in enumerate(results, 1))
 
 
-def _label(differing: Sequence[Difference], index: int) -> str:
-    return ", ".join(_part(d.field, d.values[index]) for d in differing)
+def _write_label(differing: Sequence[Difference], index: int) -> str:
+    return ", ".join(_write_part(d.field, d.values[index]) for d in differing)
 
 
-def _part(field: str, value: str | None) -> str:
+def _write_part(field: str, value: str | None) -> str:
     name = field.rsplit(".", maxsplit=1)[-1]
     if value is None:
         return f"default {name}"
@@ -204,12 +206,12 @@ def compare_runs(
         ratio = None
         if index in single and first != index:
             ratio = divide_capacities(name, result.capacity, names[first], results[first].capacity)
-        lines.append(_line(name, result, price, ratio))
+        lines.append(_write_line(name, result, price, ratio))
     ratios = [line.ratio.sentence for line in lines if line.ratio is not None]
     cells = group_fresh_cells(results)
     fresh = tuple(map(_summarize_cell, cells.keys(), cells.values()))
     fresh_ratios = tuple(_divide_cells(cells))
-    warnings = _warnings(results, names)
+    warnings = _list_warnings(results, names)
     if cells and single:
         named = words.join_names(names[i] for i in single)
         warnings.append(f"Not compared with cells that were repeated on fresh targets: {named}.")
@@ -280,7 +282,7 @@ def _describe_pairs(names: Sequence[str], results: Sequence[RunResult]) -> Itera
             yield f"{name}: {closing.background.detail}."
 
 
-def _line(name: str, result: RunResult, price: float | None, ratio: Ratio | None) -> RunLine:
+def _write_line(name: str, result: RunResult, price: float | None, ratio: Ratio | None) -> RunLine:
     capacity = result.capacity
     judged = capacity and find_capacity_load(capacity)
     return RunLine(
@@ -323,7 +325,7 @@ def find_equal_loads(results: Sequence[RunResult]) -> tuple[EqualLoad, ...]:
     )
 
 
-def _warnings(results: Sequence[RunResult], names: Sequence[str]) -> list[str]:
+def _list_warnings(results: Sequence[RunResult], names: Sequence[str]) -> list[str]:
     warnings = []
     if len({result.local for result in results}) > 1:
         warnings.append("Some ran on one machine, some on AWS: such figures cannot be compared.")

@@ -80,13 +80,13 @@ def sample_fresh(
         figures=tuple(c.max_sustainable_throughput_ops_per_second or 0.0 for c in known),
         bound=bound,
         load=load,
-        deviation_least=math.sqrt(fmean(_edge_deviation(edge) ** 2 for edge in edges))
+        deviation_least=math.sqrt(fmean(_compute_edge_deviation(edge) ** 2 for edge in edges))
         if edges
         else 0.0,
     )
 
 
-def _edge_deviation(edge: LoadRange) -> float:
+def _compute_edge_deviation(edge: LoadRange) -> float:
     """Return the standard deviation of the logarithm of an edge."""
     return math.log(edge.high / edge.low) / 2 / NormalDist().inv_cdf((1 + edge.confidence) / 2)
 
@@ -165,10 +165,10 @@ def summarize_fresh(
         method=METHOD if estimate else None,
         sentence="",
     )
-    return summary.model_copy(update={"sentence": _sentence(summary, sample)})
+    return summary.model_copy(update={"sentence": _write_sentence(summary, sample)})
 
 
-def _sentence(summary: FreshFigures, sample: FreshSample) -> str:
+def _write_sentence(summary: FreshFigures, sample: FreshSample) -> str:
     """Describe the mean over fresh targets and the next run, and name runs without a figure."""
     figures, runs = len(sample.figures), words.plural(len(summary.runs), "fresh target")
     counted = runs if figures == len(summary.runs) else f"{figures} of {runs}"

@@ -221,7 +221,7 @@ def _choose_among(contenders: Sequence[Contender], apart_s: float | None) -> Cho
         cheapest=cheapest.name if cheapest else None,
         usd_per_million=buy.usd_per_million if buy else None,
         usd_per_hour=buy.candidate.usd_per_hour if buy else None,
-        sentence=_sentence(best.name, second.name, first),
+        sentence=_write_sentence(best.name, second.name, first),
     )
 
 
@@ -254,7 +254,7 @@ def _usd(contender: Contender) -> float:
     return float("inf") if contender.usd_per_million is None else contender.usd_per_million
 
 
-def _sentence(best: str, second: str, ratio: Ratio | None) -> str:
+def _write_sentence(best: str, second: str, ratio: Ratio | None) -> str:
     """Describe which target sustains the most, and how much more than the next one."""
     if ratio is None:
         return f"{best}: the most, before {second}; the difference may be noise"
@@ -344,7 +344,7 @@ def build_matrix(
     rows = []
     for key, title in zip(questions, name_questions(asked), strict=True):
         row = [cells.get((key, target)) for target in targets]
-        rows.append(_row(title, [found and found[1] for found in row], names))
+        rows.append(_make_row(title, [found and found[1] for found in row], names))
     return Matrix(targets=names, rows=tuple(rows))
 
 
@@ -377,16 +377,18 @@ def name_questions(asked: Sequence[RunResult]) -> tuple[str, ...]:
     return name_runs(alike)
 
 
-def _row(title: str, candidates: Sequence[Candidate | None], names: Sequence[str]) -> MatrixRow:
+def _make_row(
+    title: str, candidates: Sequence[Candidate | None], names: Sequence[str]
+) -> MatrixRow:
     choice = choose_target(candidates, names)
-    cells = [candidate and _cell(candidate) for candidate in candidates]
+    cells = [candidate and _make_cell(candidate) for candidate in candidates]
     if choice.best is not None:
         best = names.index(choice.best)
         cells = [c and c.model_copy(update={"best": i == best}) for i, c in enumerate(cells)]
     return MatrixRow(workload=title, cells=tuple(cells), decision=choice.sentence)
 
 
-def _cell(candidate: Candidate) -> MatrixCell:
+def _make_cell(candidate: Candidate) -> MatrixCell:
     results = [result for result in candidate.results if result is not None]
     figure = candidate.figure
     verdicts = [r.capacity.verdict if r.capacity else r.state.value for r in results]

@@ -178,7 +178,7 @@ def _compute_factorial(
         told = f"not decided: no exact figure of {', '.join(silent) or 'a cell'}"
     else:
         limits = figures[1].limit, figures[3].limit
-        told = _sentence(found, axis, (few, many), limits)
+        told = _write_sentence(found, axis, (few, many), limits)
     a, b, c, d = (len(each) for each in values)
     return Factorial(
         question=question,
@@ -195,7 +195,7 @@ def _compute_factorial(
     )
 
 
-def _sentence(
+def _write_sentence(
     found: Effects,
     axis: str,
     beside: tuple[str, str],
@@ -317,7 +317,7 @@ def _describe_gain(question: str, lower: Rung, higher: Rung, apart_s: float | No
         pairs=ratio.pairs if ratio else None,
         fresh_targets=ratio.fresh_targets if ratio else None,
         sentence=f"{below} to {above} ({words.number(few)} to {reach}):"
-        f" {_gain_sentence(outcome, ratio, silent)}",
+        f" {_write_gain_sentence(outcome, ratio, silent)}",
     )
 
 
@@ -329,7 +329,7 @@ def _outcome(ratio: Ratio | None) -> GainOutcome:
     return "no gain" if ratio.high is not None and ratio.high <= WORTH else "not decided"
 
 
-def _gain_sentence(outcome: GainOutcome, ratio: Ratio | None, silent: list[str]) -> str:
+def _write_gain_sentence(outcome: GainOutcome, ratio: Ratio | None, silent: list[str]) -> str:
     if ratio is None:
         why = f"no answer from {' and '.join(silent)}" if silent else "both figures are bounds"
         return f"not decided: {why}"

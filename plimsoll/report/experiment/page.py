@@ -39,11 +39,11 @@ def make_boundary_table(found: Boundary) -> ReportTable:
     rows = []
     for cell in found.cells:
         kind = "strong" if cell.status == "measured" else "predicted"
-        rows.append(tuple(ReportCell(text, kind) for text in _cell_texts(cell)))
+        rows.append(tuple(ReportCell(text, kind) for text in _list_cell_texts(cell)))
     return ReportTable(columns=COLUMNS, rows=tuple(rows))
 
 
-def _cell_texts(cell: BoundaryCell) -> Iterator[str]:
+def _list_cell_texts(cell: BoundaryCell) -> Iterator[str]:
     yield cell.status
     yield words.NOTHING if cell.usd_per_month is None else f"{cell.usd_per_month:,.2f}"
     yield cell.name
@@ -155,7 +155,7 @@ def format_figure(cell: CellOutcome) -> str:
     return words.prepend_bound(words.rate(cell.figure_ops_per_second), cell.bound)
 
 
-def _lines(result: ExperimentResult) -> list[tuple[str, str, CellOutcome]]:
+def _list_lines(result: ExperimentResult) -> list[tuple[str, str, CellOutcome]]:
     """List question, target and cell, in the order of the axes; a repeated cell is listed once."""
     places = layout(result.experiment)
     cells = list(_merge_fresh(result)) if result.fresh else result.cells
@@ -196,7 +196,7 @@ def describe_fresh_basis(result: ExperimentResult) -> str:
 
 def make_matrix_table(result: ExperimentResult) -> ReportTable:
     """Build the matrix: questions down, targets across, the choice in the last column."""
-    cells_by_place = {(question, target): cell for question, target, cell in _lines(result)}
+    cells_by_place = {(question, target): cell for question, target, cell in _list_lines(result)}
     rows = []
     for decision in result.decisions:
         # a damaged result lacks some
@@ -205,7 +205,8 @@ def make_matrix_table(result: ExperimentResult) -> ReportTable:
         chosen = decision.buy if decision.outcome else decision.best
         cells = [
             ReportCell(
-                _matrix_cell(cell) if cell else words.NOTHING, "strong" if target == chosen else ""
+                _write_cell(cell) if cell else words.NOTHING,
+                "strong" if target == chosen else "",
             )
             for target, cell in zip(result.targets, row, strict=True)
         ]
@@ -214,7 +215,7 @@ def make_matrix_table(result: ExperimentResult) -> ReportTable:
     return ReportTable(columns=columns, rows=tuple(rows))
 
 
-def _matrix_cell(cell: CellOutcome) -> str:
+def _write_cell(cell: CellOutcome) -> str:
     """Format a cell's figure, limit and cost, as far as they are known."""
     parts = [format_figure(cell)]
     if cell.verdict is not None and cell.limited_by is not None:
@@ -234,9 +235,9 @@ def make_gains_table(result: ExperimentResult) -> ReportTable | None:
             ReportCell(f"{gain.lower} to {gain.higher}"),
             ReportCell(words.number(gain.lower_iops)),
             ReportCell("no limit" if gain.higher_iops is None else words.number(gain.higher_iops)),
-            ReportCell(_gain_times(gain), "strong"),
-            ReportCell(_interval(gain)),
-            ReportCell(_outcome(gain)),
+            ReportCell(_format_gain(gain), "strong"),
+            ReportCell(_format_interval(gain)),
+            ReportCell(_describe_outcome(gain)),
         )
         for gain in result.gains
     ]
@@ -244,17 +245,17 @@ def make_gains_table(result: ExperimentResult) -> ReportTable | None:
     return ReportTable(columns=columns, rows=tuple(rows))
 
 
-def _interval(gain: Gain) -> str:
+def _format_interval(gain: Gain) -> str:
     interval = words.ratio_interval(gain.low, gain.high)
     return interval + name_sample(gain.pairs, gain.fresh_targets)
 
 
-def _outcome(gain: Gain) -> str:
+def _describe_outcome(gain: Gain) -> str:
     """Return the outcome, with its reason unless another cell of the row shows it."""
     return gain.outcome if gain.ratio is not None else gain.sentence.partition("): ")[2]
 
 
-def _gain_times(gain: Gain) -> str:
+def _format_gain(gain: Gain) -> str:
     """Format the ratio; without an interval it comes from bounds and is itself a bound."""
     if gain.ratio is None:
         return words.NOTHING
@@ -278,7 +279,7 @@ def make_cells_table(result: ExperimentResult) -> ReportTable:
                 ReportCell(cell.load or words.NOTHING),
                 ReportCell(words.number(failed if cell.state else None)),
                 ReportCell(cell.limited_by or words.NOTHING),
-                *_dollars(cell),
+                *_format_dollars(cell),
                 ReportCell(
                     cell.state.value.lower().replace("_", " ") if cell.state else "not started"
                 ),
@@ -292,7 +293,7 @@ def make_cells_table(result: ExperimentResult) -> ReportTable:
     return ReportTable(columns=columns, rows=tuple(rows))
 
 
-def _dollars(cell: CellOutcome) -> tuple[ReportCell, ReportCell]:
+def _format_dollars(cell: CellOutcome) -> tuple[ReportCell, ReportCell]:
     """Format the price per hour and per million operations, or say why it is unknown."""
     hour = words.NOTHING if cell.usd_per_hour is None else words.usd_each(cell.usd_per_hour)
     million = cell.usd_per_million
@@ -302,7 +303,7 @@ def _dollars(cell: CellOutcome) -> tuple[ReportCell, ReportCell]:
 
 def draw_figures(result: ExperimentResult) -> Chart | None:
     """Draw a bar for each cell with a figure: a panel for each question, the targets in order."""
-    found = _lines(result)
+    found = _list_lines(result)
     figures = [cell.figure_ops_per_second for _, _, cell in found if cell.no_answer is None]
     runs = {
         cell.name: [run.figure_ops_per_second for run in cell.runs if run.figure_ops_per_second]
