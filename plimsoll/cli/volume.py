@@ -31,8 +31,8 @@ from plimsoll.model.aws.volumes_seen import host_bound, judge_escapes
 from plimsoll.model.clouds.volume_rules import Level, find_cloud
 from plimsoll.model.validation import describe_first_error
 from plimsoll.volumes import EmulatedVolume, VolumeSettings
+from plimsoll.volumes.build import check_program
 from plimsoll.volumes.calibration import Calibration, compare_with_limits, measure_disk
-from plimsoll.volumes.programs import check_program
 
 # Output.
 
