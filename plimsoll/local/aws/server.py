@@ -141,8 +141,8 @@ def _serve() -> None:
 def _offer_one_region() -> None:
     """Offer every service in the twin's region alone.
 
-    moto asks boto3 for the regions of each service, three times while it is imported, and boto3 reads
-    the service's whole model each time: half a second of processor time in all.
+    moto asks boto3 for the regions of each service, three times while it is imported, and each time
+    boto3 reads the service's whole model: half a second of processor time in all.
     """
     import boto3  # noqa: PLC0415
 
