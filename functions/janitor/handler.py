@@ -9,7 +9,7 @@ from plimsoll.aws.function_log import log_calls
 from plimsoll.model.deployment.function_settings import JanitorSettings
 from plimsoll.targets.janitor import sweep_snapshots, sweep_stacks
 from plimsoll.teams.reconcile import reconcile_teams
-from plimsoll.workflow.publish import print_figures
+from plimsoll.workflow.deployment_figures import print_figures
 
 SETTINGS = JanitorSettings.read(read_environment(os.environ))
 

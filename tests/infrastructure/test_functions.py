@@ -101,7 +101,7 @@ WRITES_LINES = {
     "plimsoll/aws/function_log.py",
     "plimsoll/fleet/watchdog.py",
     "plimsoll/metrics/cloudwatch.py",
-    "plimsoll/workflow/publish.py",
+    "plimsoll/workflow/deployment_figures.py",
     "plimsoll/workflow/end.py",
 }
 

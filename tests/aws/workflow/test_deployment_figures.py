@@ -10,7 +10,7 @@ from plimsoll.aws import clients
 from plimsoll.targets.snapshots import EXPIRES_AT
 from plimsoll.teams.limits import find_team_limits
 from plimsoll.teams.room import Ask
-from plimsoll.workflow.publish import print_figures
+from plimsoll.workflow.deployment_figures import print_figures
 from tests.support.every_setting import EverySetting
 
 AT = datetime(2026, 11, 23, 9, 0, tzinfo=UTC)
