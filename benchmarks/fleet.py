@@ -25,7 +25,7 @@ from plimsoll.aws import run_files
 from plimsoll.aws.run_files import REQUEST, client_path, files_of, plan_path, step_path
 from plimsoll.aws.run_records import now
 from plimsoll.databases import mysql
-from plimsoll.machine import peak_memory_mib
+from plimsoll.machine import read_peak_memory_mib
 from plimsoll.model.deployment.function_settings import JudgeStepSettings
 from plimsoll.model.deployment.functions import FUNCTIONS
 from plimsoll.model.engine.answered import LatencySummary, LoadReport
@@ -175,7 +175,7 @@ def judge(clients: int) -> dict[str, Any]:
     files = files_of(settings, RUN)
     files.put_model(plan_path(STEP), planned(clients))
     files.put_model(REQUEST, Request.model_validate(REQUESTED))
-    before, began, cpu = peak_memory_mib(), time.monotonic(), time.process_time()
+    before, began, cpu = read_peak_memory_mib(), time.monotonic(), time.process_time()
     judged = judge_step.judge_step(settings, RUN, STEP)
     wall_s, cpu_s = time.monotonic() - began, time.process_time() - cpu
     written = files.find(step_path(STEP)) or b""
@@ -188,7 +188,7 @@ def judge(clients: int) -> dict[str, Any]:
         "cpu_s": round(cpu_s, 1),
         "wall_s": round(wall_s, 1),
         "allowed_s": FUNCTIONS["judge-step"].timeout_s,
-        "peak_mib": round(peak_memory_mib()),
+        "peak_mib": round(read_peak_memory_mib()),
         "peak_before_mib": round(before),
         "step_file_mib": round(len(written) / 2**20, 2),
         "event_bytes": len(judged.model_dump_json()),

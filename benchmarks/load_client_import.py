@@ -16,7 +16,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from plimsoll.local.deploying import default_settings
+from plimsoll.local.deploying import make_default_settings
 from plimsoll.model.deployment.functions import FUNCTIONS
 
 PROJECT = Path(__file__).parents[1]
@@ -32,7 +32,7 @@ print(json.dumps({name: 1e3 * (clock() - began[name]) for name, clock in clocks.
 
 def import_handler(*options: str) -> tuple[dict[str, float], str]:
     """Import it in a new interpreter; return its times in ms, and what Python said of them."""
-    variables = FUNCTIONS["load-client"].settings.variables(default_settings())
+    variables = FUNCTIONS["load-client"].settings.variables(make_default_settings())
     python_path = os.environ.get("PYTHONPATH")
     ran = subprocess.run(
         [sys.executable, *options, "-c", IMPORT],

@@ -214,7 +214,7 @@ def table(folder: Path) -> str:
     lines = [f"| {titles} |", f"|{'---|' * len(titles.split(' | '))}"]
     for row in found:
         between = f"{words.rate(row.found.low)} to {words.rate(row.found.high)}"
-        figure = words.with_bound(words.rate(row.figure), row.bound)
+        figure = words.prepend_bound(words.rate(row.figure), row.bound)
         error = words.NOTHING if row.error is None else f"{row.error:+.0%}"
         marks = ["yes" if mark else "**no**" for mark in (row.safe, row.covered)]
         lines.append(

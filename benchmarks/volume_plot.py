@@ -23,7 +23,7 @@ def main() -> None:
         if line.startswith("| ") and line[2].isdigit()
     ]
     caps = sorted({iops for iops, *_ in rows}, reverse=True)
-    colors = dict(zip(caps, theme.series_colors(len(caps)), strict=True))
+    colors = dict(zip(caps, theme.choose_series_colors(len(caps)), strict=True))
 
     def lines(column: int) -> list[Mark]:
         return [

@@ -145,7 +145,7 @@ class Document:
             return complaint
         named = node = self.root
         for name in complaint.path:
-            parts = node_parts(node)
+            parts = list_node_parts(node)
             if name not in parts:
                 break
             named, node = parts[name]
@@ -172,7 +172,7 @@ class Document:
         Mappings are joined name by name, `_JOINED_DEPTH` levels deep; a null leaves a part out. A
         complaint about a part of the other document has the line of the field that names it.
         """
-        named = node_parts(self.root)[field][0]
+        named = list_node_parts(self.root)[field][0]
         own = [pair for pair in self.root.value if pair[0] is not named]
         root = yaml.MappingNode(self.root.tag, own, self.root.start_mark, self.root.end_mark)
         return replace(self, root=_join(_place_at(base.root, named), root, _JOINED_DEPTH))
@@ -202,7 +202,7 @@ class _Loader(yaml.SafeLoader):
         return node
 
 
-def node_parts(node: yaml.Node) -> Parts:
+def list_node_parts(node: yaml.Node) -> Parts:
     """Return the name or index of each part of a node, with the part and the node that names it."""
     if isinstance(node, yaml.MappingNode):
         return {name.value: (name, part) for name, part in node.value}
@@ -225,8 +225,8 @@ def _join(base: yaml.Node, own: yaml.Node, depth: int) -> yaml.Node:
     """Return a mapping's parts and those of `base` that it does not have; any other node itself."""
     if not (depth and isinstance(own, yaml.MappingNode) and isinstance(base, yaml.MappingNode)):
         return own
-    joined = node_parts(base)
-    for name, (named, part) in node_parts(own).items():
+    joined = list_node_parts(base)
+    for name, (named, part) in list_node_parts(own).items():
         if name not in joined:
             joined[name] = (named, part)
         elif part.tag == f"{_TAG}null":

@@ -425,7 +425,7 @@ def _read_ahead_s() -> float:
             return calendar_s - after_s
 
 
-def peak_memory_mib() -> float:
+def read_peak_memory_mib() -> float:
     """Return the peak memory of this process, in MiB."""
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return most / (2**20 if sys.platform == "darwin" else 2**10)

@@ -45,7 +45,7 @@ from plimsoll.model.request.search_request import (
     RateSearch,
     count_most_connections,
 )
-from plimsoll.model.request.toggle import ToggleResult, addresses_by_state
+from plimsoll.model.request.toggle import ToggleResult, map_addresses_by_state
 from plimsoll.model.run.fleet import ServerCounters, StepPlan, UnfinishedWork
 from plimsoll.model.run.results import CheckedCondition, LimitingResource, StepResult
 from plimsoll.model.run.run_record import BusyMachine, Recovery
@@ -306,5 +306,5 @@ def compare_toggle_states(
         request.limits,
         axis=axis_of(request.search),
         readings=readings,
-        addresses=addresses_by_state(request.target, request.toggle),
+        addresses=map_addresses_by_state(request.target, request.toggle),
     )

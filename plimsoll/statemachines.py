@@ -2,7 +2,7 @@
 
 A definition refers to the deployment's values as `${Name}`: the ARN of a function
 (`plimsoll.model.deployment.function.Function.arn_placeholder`), the ARN of another state machine
-(`machine_placeholder`) or a `Setting`.
+(`name_machine_placeholder`) or a `Setting`.
 """
 
 import re
@@ -21,7 +21,7 @@ def read_definition(name: str) -> str:
     return (FOLDER / f"{name}.asl.json").read_text()
 
 
-def machine_placeholder(name: str) -> str:
+def name_machine_placeholder(name: str) -> str:
     """Return the placeholder of a state machine's ARN in a definition: `RunStateMachineArn`."""
     return "".join(word.capitalize() for word in name.split("-")) + "StateMachineArn"
 

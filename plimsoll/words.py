@@ -93,7 +93,7 @@ def latency(us: float | None) -> str:
         return NOTHING
     for unit_us, unit in ((1e6, "s"), (1e3, "ms")):
         if us >= 0.9995 * unit_us:
-            return f"{three_figures(us / unit_us)} {unit}"
+            return f"{format_three_figures(us / unit_us)} {unit}"
     return f"{us:.0f} µs"
 
 
@@ -102,7 +102,7 @@ def milliseconds(us: float | None) -> str:
 
     `0.42`, `8.92`, `1,204`.
     """
-    return NOTHING if us is None else three_figures(us / 1000)
+    return NOTHING if us is None else format_three_figures(us / 1000)
 
 
 def duration(seconds: float | None) -> str:
@@ -137,7 +137,7 @@ def throughput(ops_per_second: float | None) -> str:
     return NOTHING if ops_per_second is None else f"{rate(ops_per_second)} ops/s"
 
 
-def three_figures(value: float) -> str:
+def format_three_figures(value: float) -> str:
     """Return a mean to compare with a limit, two decimals at most: `9.85`, `46.4`, `1,204`."""
     size = abs(value)
     return f"{value:,.{2 if size < 9.995 else 1 if size < 99.95 else 0}f}"
@@ -192,7 +192,7 @@ def load_range(low: float, high: float, confidence: float, axis: str) -> str:
     return f"{ends}, {percent(confidence)}"
 
 
-def with_bound(text: str, bound: str | None) -> str:
+def prepend_bound(text: str, bound: str | None) -> str:
     """Return a figure with the sign of its bound: `5,600`, `≥ 5,600`, `< 5,600`, `≤ 5,600`.
 
     Args:
@@ -209,7 +209,7 @@ def ratio(value: float, bound: str = "=") -> str:
         value: the ratio.
         bound: `=`; `>=` for at least; `<` for at most (printed as `≤`).
     """
-    return with_bound(f"{value:.2f}", "<=" if bound == "<" else bound)
+    return prepend_bound(f"{value:.2f}", "<=" if bound == "<" else bound)
 
 
 def ratio_interval(low: float | None, high: float | None) -> str:
@@ -224,7 +224,7 @@ def percent(share: float | None) -> str:
     """
     if share is None:
         return NOTHING
-    text = three_figures(100 * share)
+    text = format_three_figures(100 * share)
     return f"{text.rstrip('0').rstrip('.') if '.' in text else text} %"
 
 

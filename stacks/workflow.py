@@ -13,7 +13,7 @@ from plimsoll.model.deployment.functions import FUNCTIONS, Setting
 from plimsoll.statemachines import (
     STATE_MACHINES,
     list_placeholders,
-    machine_placeholder,
+    name_machine_placeholder,
     read_definition,
 )
 from stacks.names import own_name
@@ -61,12 +61,12 @@ class WorkflowPart(Construct):
         for child in self._children(name):
             self._make(child)
         self.machines[name] = self._machine(name)
-        self._values[machine_placeholder(name)] = self.machines[name].state_machine_arn
+        self._values[name_machine_placeholder(name)] = self.machines[name].state_machine_arn
 
     def _children(self, name: str) -> list[str]:
         """List the machines that a machine starts and waits for."""
         used = list_placeholders(read_definition(name))
-        return [other for other in STATE_MACHINES if machine_placeholder(other) in used]
+        return [other for other in STATE_MACHINES if name_machine_placeholder(other) in used]
 
     def _machine(self, name: str) -> sfn.StateMachine:
         # the files name the partition `aws`, which is right on one machine

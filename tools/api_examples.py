@@ -13,7 +13,7 @@ import yaml
 from pydantic import BaseModel
 
 import plimsoll
-from plimsoll.api.workload_routes import list_workloads
+from plimsoll.api.catalog_routes import list_workloads
 from plimsoll.checks.schedules import ScheduledCheck, ScheduledChecks
 from plimsoll.console.compared import show_comparison
 from plimsoll.console.live import Cursor, show_live
@@ -49,7 +49,7 @@ from plimsoll.requests.checked_request import check_request
 from plimsoll.sizing.rank import Wish
 from plimsoll.sizing.size import size
 from plimsoll.workflow.listing import summarize_record
-from plimsoll.workflow.past import extract_measured, judged_limits_us, volume_gib
+from plimsoll.workflow.past import extract_measured, find_judged_limits_us, find_volume_gib
 from tests.support.live_run import running_look
 from tests.support.synthetic_run import synthetic_run
 
@@ -145,8 +145,8 @@ def _live() -> Live:
 
 def _sizes() -> SizesShown:
     """What carries twice as much as the run sustained: the cheapest."""
-    limits, statistic = judged_limits_us(MADE_UP), MADE_UP.request.limits.statistic
-    wish = Wish(2000, limits, 0.3, volume_gib(MADE_UP))
+    limits, statistic = find_judged_limits_us(MADE_UP), MADE_UP.request.limits.statistic
+    wish = Wish(2000, limits, 0.3, find_volume_gib(MADE_UP))
     runs = {RUN_ID: extract_measured(MADE_UP, statistic, limits)}
     answer = size(runs, wish, read_builtin_prices(), statistic=statistic, today=SUBMITTED.date())
     return show_sizes(answer, most=1)

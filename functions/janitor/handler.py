@@ -7,8 +7,7 @@ from typing import Any
 from plimsoll.aws.configuration import read_environment
 from plimsoll.aws.function_log import log_calls
 from plimsoll.model.deployment.function_settings import JanitorSettings
-from plimsoll.targets.janitor import sweep_stacks
-from plimsoll.targets.old_snapshots import sweep_snapshots
+from plimsoll.targets.janitor import sweep_snapshots, sweep_stacks
 from plimsoll.teams.reconcile import reconcile_teams
 from plimsoll.workflow.deployment_figures import print_figures
 

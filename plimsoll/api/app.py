@@ -17,14 +17,12 @@ from pydantic_core import ErrorDetails
 from plimsoll.api import (
     catalog_routes,
     experiment_routes,
-    health_routes,
     live_routes,
     problems,
     quote_routes,
     run_routes,
     schedule_routes,
     size_routes,
-    workload_routes,
 )
 from plimsoll.api.body_guards import check_body, read_json
 from plimsoll.api.problems import ApiError
@@ -33,8 +31,8 @@ from plimsoll.complaints import Complaint, complain_of_unknown
 from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.model.deployment.function_settings import ApiSettings
 from plimsoll.model.validation import make_complaints
+from plimsoll.teams.caller import identify_caller
 from plimsoll.teams.registry import list_teams
-from plimsoll.teams.teams import identify_caller
 
 LOG = Logger(service="plimsoll-api", level=os.environ.get("LOG_LEVEL", "INFO"))
 OPEN_PATHS = {"/health"}  # no team needed; API Gateway still decides who may call
@@ -48,15 +46,13 @@ app = APIGatewayRestResolver(
     json_body_deserializer=read_json,
 )
 for module in (
-    health_routes,
-    workload_routes,
+    catalog_routes,
     quote_routes,
     run_routes,
     live_routes,
     size_routes,
     experiment_routes,
     schedule_routes,
-    catalog_routes,
 ):
     app.include_router(module.router)
 

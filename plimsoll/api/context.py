@@ -6,7 +6,7 @@ from aws_lambda_powertools.event_handler.api_gateway import BaseRouter
 from aws_lambda_powertools.event_handler.openapi.params import Header
 
 from plimsoll.model.deployment.function_settings import ApiSettings
-from plimsoll.teams.teams import Caller
+from plimsoll.teams.caller import Caller
 
 JSON = "application/json"
 IdempotencyKey = Annotated[

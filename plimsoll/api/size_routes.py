@@ -20,9 +20,9 @@ from plimsoll.sizing.rank import Wish
 from plimsoll.sizing.size import size
 from plimsoll.workflow.past import (
     extract_measured,
-    judged_limits_us,
+    find_judged_limits_us,
+    find_volume_gib,
     list_run_operations,
-    volume_gib,
 )
 
 router = APIGatewayRouter()
@@ -75,7 +75,7 @@ def get_sizes(
     limits = _parse_limits_us(limits_us, result)
     answer = size(
         {run_id: _extract_measured(result, asked, limits)},
-        Wish(want, limits, headroom, volume_gib(result)),
+        Wish(want, limits, headroom, find_volume_gib(result)),
         override_prices(settings.prices),
         statistic=asked,
         today=datetime.now(UTC).date(),
@@ -99,7 +99,7 @@ def _parse_limits_us(given: str | None, result: RunResult) -> dict[str, float]:
         UsageError: A limit is invalid, or an operation has none.
     """
     path, operations = ("limits_us",), list_run_operations(result)
-    found = judged_limits_us(result) if given is None else {}
+    found = find_judged_limits_us(result) if given is None else {}
     for part in given.split(",") if given else ():
         name, _, value = part.partition("=")
         if name not in operations:

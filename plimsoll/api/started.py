@@ -12,7 +12,7 @@ from plimsoll.model.request.experiment import Experiment
 from plimsoll.model.request.request import Request
 from plimsoll.model.run.run_record import RunState
 from plimsoll.requests.checked_request import CheckedRequest, check_request
-from plimsoll.teams.teams import Caller
+from plimsoll.teams.caller import Caller
 
 Answer = TypeVar("Answer", bound=Model)
 Asked = TypeVar("Asked", Request, Experiment)

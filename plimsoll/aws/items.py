@@ -1,6 +1,6 @@
 """Items of DynamoDB: reads them into models, writes models, and changes attributes."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -65,7 +65,32 @@ def read_all_readable(readers: Iterable[Callable[[], Read]]) -> tuple[list[Read]
     return good, unreadable
 
 
-def item_values(item: Mapping[str, Any]) -> dict[str, Any]:
+def query_items(
+    table: str, pk: str, condition: str | None = None, *, latest: int | None = None, **values: str
+) -> Iterator[dict[str, Any]]:
+    """Yield the items of a partition by sort key, as they are now.
+
+    Args:
+        table: The table.
+        pk: The partition key.
+        condition: The condition on the sort key, such as `begins_with(sk, :sk)`; None for all.
+        latest: The number of items, the last one first; None for all, the first one first.
+        values: The values in the condition, without the colon.
+    """
+    pages = clients.dynamodb().get_paginator("query")
+    for page in pages.paginate(
+        TableName=table,
+        KeyConditionExpression="pk = :pk" + (f" AND {condition}" if condition else ""),
+        ExpressionAttributeValues={f":{name}": {"S": value} for name, value in values.items()}
+        | {":pk": {"S": pk}},
+        ConsistentRead=True,
+        ScanIndexForward=latest is None,
+        PaginationConfig={} if latest is None else {"MaxItems": latest},
+    ):
+        yield from page["Items"]
+
+
+def unpack_item(item: Mapping[str, Any]) -> dict[str, Any]:
     """Return an item's values as JSON has them; boto3 reads numbers as decimals."""
     read = TypeDeserializer().deserialize
     return {name: _plain_value(read(value)) for name, value in item.items()}

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from plimsoll import words
 from plimsoll.aws import clients
-from plimsoll.aws.items import item_values, read_item, set_attributes, to_item
+from plimsoll.aws.items import read_item, set_attributes, to_item, unpack_item
 from plimsoll.errors import (
     BudgetPassedError,
     RunNotFoundError,
@@ -26,7 +26,7 @@ def read_run(item: Mapping[str, Any]) -> RunRecord:
     Raises:
         UnreadableRecordError: This version cannot read it.
     """
-    values = item_values(item)
+    values = unpack_item(item)
     what = f"the record of run {values.get('run_id')}"
     return read_item(what, lambda: RunRecord.model_validate(values))
 

@@ -257,8 +257,9 @@ def _judge_burst(bursting: Capacity, rules: Rules) -> Burst | None:
         bracket=bursting.bracket,
         bucket=bucket,
         lasts_s=lasting[bucket],
-        summary=f"{_while_it_lasts(spending)}, {words.with_bound(words.throughput(figure), bound)}"
-        f" at {load} ({bursting.verdict}), for {words.duration(lasting[bucket])} {of_bucket}",
+        summary=f"{_while_it_lasts(spending)},"
+        f" {words.prepend_bound(words.throughput(figure), bound)} at {load} ({bursting.verdict}),"
+        f" for {words.duration(lasting[bucket])} {of_bucket}",
     )
 
 

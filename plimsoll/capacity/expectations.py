@@ -33,7 +33,7 @@ def judge_capacity(rule: CapacityRule, capacity: Capacity) -> Expectation:
         answer = "met"
     elif bound == "=" or (bound == "<" and figure <= least):
         answer = "not met"
-    because = f"the capacity is {words.with_bound(words.throughput(figure), bound)}"
+    because = f"the capacity is {words.prepend_bound(words.throughput(figure), bound)}"
     if bound == "=" and (sure := capacity.interval) is not None:
         low, high = sure.low_ops_per_second, sure.high_ops_per_second
         because += f" (95 % interval {words.rate(low)} to {words.throughput(high)})"

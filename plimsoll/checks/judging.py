@@ -140,19 +140,16 @@ def compose_regression(
     """
     change = regression.change
     headline = f"{change.metric} {_describe_move(change)}"
-    text = "\n".join(
-        [
-            f"{check} (team {team}): {headline}.",
-            "",
-            f"Before: {_describe_segment(change.before, change.unit)}",
-            f"After:  {_describe_segment(change.after, change.unit)}",
-            f"Since:  the run scheduled for {change.at:%Y-%m-%d %H:%M} UTC",
-            f"Confidence: p = {change.p_value:.1g} {TEST}",
-            f"Cause:  {regression.cause.words}",
-            "",
-            f"Report: {results}report.html" if results else "The run left no results.",
-            _build_history_command(check),
-        ]
+    text = _write_text(
+        team,
+        check,
+        headline,
+        f"Before: {_describe_segment(change.before, change.unit)}",
+        f"After:  {_describe_segment(change.after, change.unit)}",
+        f"Since:  the run scheduled for {change.at:%Y-%m-%d %H:%M} UTC",
+        f"Confidence: p = {change.p_value:.1g} {TEST}",
+        f"Cause:  {regression.cause.words}",
+        report=f"Report: {results}report.html" if results else "The run left no results.",
     )
     event = RegressionFound(
         team=team, check=check, change=change, cause=regression.cause, results=results, text=text
@@ -163,15 +160,7 @@ def compose_regression(
 def compose_silence(team: str, check: str, silences: Sequence[Silence]) -> Message:
     """Compose the message that a check's latest runs have no figure for at least one metric."""
     headline = f"no answer for {words.plural(max(one.runs for one in silences), 'run')} in a row"
-    text = "\n".join(
-        [
-            f"{check} (team {team}): {headline}.",
-            "",
-            *map(describe_silence, silences),
-            "",
-            _build_history_command(check),
-        ]
-    )
+    text = _write_text(team, check, headline, *map(describe_silence, silences))
     event = CheckSilent(team=team, check=check, silences=tuple(silences), text=text)
     return Message(_write_subject(check, headline), text, event)
 
@@ -179,27 +168,24 @@ def compose_silence(team: str, check: str, silences: Sequence[Silence]) -> Messa
 def compose_recovery(team: str, check: str, silences: Sequence[Silence]) -> Message:
     """Compose the message that a check has figures again for metrics that lacked them."""
     headline = f"it has a figure again: {', '.join(one.metric for one in silences)}"
-    text = "\n".join(
-        [
-            f"{check} (team {team}): {headline}.",
-            "",
-            *map(_describe_gap, silences),
-            "",
-            _build_history_command(check),
-        ]
-    )
+    text = _write_text(team, check, headline, *map(_describe_gap, silences))
     event = CheckAnswered(team=team, check=check, silences=tuple(silences), text=text)
     return Message(_write_subject(check, headline), text, event)
+
+
+def _write_text(
+    team: str, check: str, headline: str, *lines: str, report: str | None = None
+) -> str:
+    """Write a message: its headline, its lines, and where to look further."""
+    history = f"History: plimsoll schedule history {check}"
+    further = [history] if report is None else [report, history]
+    return "\n".join([f"{check} (team {team}): {headline}.", "", *lines, "", *further])
 
 
 def _write_subject(check: str, headline: str) -> str:
     """Return a subject: `Plimsoll: nightly: capacity fell by 15.2 %`."""
     line = f"Plimsoll: {check}: {headline}"
     return line.encode("ascii", "replace").decode()[:SUBJECT_MOST]
-
-
-def _build_history_command(check: str) -> str:
-    return f"History: plimsoll schedule history {check}"
 
 
 def _describe_move(change: Change) -> str:
@@ -210,7 +196,7 @@ def _describe_segment(part: Segment, unit: str) -> str:
     spread = part.standard_deviation
     within = "" if spread is None else f", standard deviation {words.metric(spread, unit)}"
     bounds = "" if part.bound == "=" else "; bounds among them count as their limits"
-    mean = words.with_bound(words.metric(part.mean, unit), part.bound)
+    mean = words.prepend_bound(words.metric(part.mean, unit), part.bound)
     return f"{mean} (mean of {words.plural(part.runs, 'run')}{within}{bounds})"
 
 

@@ -50,7 +50,7 @@ def clip_outliers(figures: Sequence[float]) -> Floats:
         near = runs[max(0, index - NEIGHBORS) : index], runs[index + 1 : index + 1 + NEIGHBORS]
         medians = [float(np.median(side)) for side in near]
         residuals = [side - middle for side, middle in zip(near, medians, strict=True)]
-        bound = NEIGHBOR_DEVIATIONS * _robust_deviation(np.concatenate(residuals))
+        bound = NEIGHBOR_DEVIATIONS * _compute_robust_deviation(np.concatenate(residuals))
         held[index] = _clip_around(runs[index], min(medians), max(medians), bound)
     return held
 
@@ -60,7 +60,7 @@ def split_and_winsorize(figures: Sequence[float], places: Sequence[int]) -> list
     parts = np.split(np.asarray(figures, dtype=np.float64), places)
     medians = [float(np.median(part)) for part in parts]
     residuals = [part - middle for part, middle in zip(parts, medians, strict=True)]
-    bound = OUTLIER_DEVIATIONS * _robust_deviation(np.concatenate(residuals))
+    bound = OUTLIER_DEVIATIONS * _compute_robust_deviation(np.concatenate(residuals))
     return [
         _clip_around(part, middle, middle, bound)
         for part, middle in zip(parts, medians, strict=True)
@@ -123,7 +123,7 @@ def correlated_p_value(before: Floats, after: Floats) -> float:
     runs = len(before) + len(after)
     if runs < 4:  # two means, and as many degrees of freedom
         return 1.0
-    worth = _effective_share(np.concatenate([before, after]))
+    worth = _compute_effective_share(np.concatenate([before, after]))
     squares = sum(float(np.sum((part - part.mean()) ** 2)) for part in (before, after))
     variance = squares / (runs - 2) * (1 / len(before) + 1 / len(after)) / worth
     step = abs(float(after.mean() - before.mean()))
@@ -132,7 +132,7 @@ def correlated_p_value(before: Floats, after: Floats) -> float:
     return float(2 * t.sf(step / sqrt(variance), max(runs * worth - 2, FREEDOM_MIN)))
 
 
-def _effective_share(figures: Floats) -> float:
+def _compute_effective_share(figures: Floats) -> float:
     """Return the number of effective runs per run; 1 without positive autocorrelation."""
     residuals = figures - figures.mean()
     power = float(residuals @ residuals)
@@ -141,7 +141,7 @@ def _effective_share(figures: Floats) -> float:
     return (1 - correlation) / (1 + correlation)
 
 
-def _robust_deviation(residuals: Floats) -> float:
+def _compute_robust_deviation(residuals: Floats) -> float:
     """Return the robust standard deviation of residuals.
 
     It is 1.4826 times their median absolute value (Huber and Ronchetti, Robust Statistics, 2009,
@@ -216,7 +216,7 @@ def find_change_points(
     figures = [figure.value for figure in series]
     steps = _prune_steps(figures, _find_candidates(figures), thresholds)
     ends = [0, *(step.place for step in steps), len(series)]
-    bounds = [_mean_bound(series[start:end]) for start, end in pairwise(ends)]
+    bounds = [_choose_bound(series[start:end]) for start, end in pairwise(ends)]
     changes = [
         Change(
             metric=compare.metric,
@@ -273,7 +273,7 @@ def _test_steps(figures: Sequence[float], places: Sequence[int], p_value_max: fl
     ]
 
 
-def _mean_bound(observations: Sequence[Observation]) -> Bound:
+def _choose_bound(observations: Sequence[Observation]) -> Bound:
     """Return the kind of a mean of figures: a bound if one of them is a bound."""
     return next((one.bound for one in observations if one.bound != "="), "=")
 

@@ -8,14 +8,14 @@
 | `run#RUN_ID` | `check` | the check that a run was started by |
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Literal
 
 from plimsoll.aws import clients
-from plimsoll.aws.items import read_all_readable, read_item
+from plimsoll.aws.items import query_items, read_all_readable, read_item
 from plimsoll.errors import CheckNotFoundError
 from plimsoll.model.base import Model
 from plimsoll.model.request.check import Check
@@ -83,8 +83,7 @@ class CheckStore:
 
     def list_checks(self, team: str) -> tuple[list[Check], int]:
         """Return a team's checks, sorted by name, and the number of unreadable ones."""
-        values = {":pk": {"S": f"team#{team}"}, ":sk": {"S": "schedule#"}}
-        items = self._query("pk = :pk AND begins_with(sk, :sk)", values)
+        items = query_items(self._table, f"team#{team}", "begins_with(sk, :sk)", sk="schedule#")
         return read_all_readable(partial(_read_check, team, item) for item in items)
 
     def delete_check(self, team: str, name: str) -> bool:
@@ -123,8 +122,8 @@ class CheckStore:
 
     def read_points(self, team: str, name: str, *, most: int) -> tuple[HistoryPoint, ...]:
         """Read the latest points of a history, oldest first; unreadable ones are left out."""
-        values = {":pk": {"S": f"history#{team}#{name}"}, ":end": {"S": AFTER_TIMES}}
-        items = self._query("pk = :pk AND sk < :end", values, latest=most)
+        history = f"history#{team}#{name}"
+        items = query_items(self._table, history, "sk < :end", latest=most, end=AFTER_TIMES)
         points, _ = read_all_readable(partial(_read_point, item) for item in reversed(list(items)))
         return tuple(points)
 
@@ -169,24 +168,6 @@ class CheckStore:
     def _find(self, key: Mapping[str, Any]) -> dict[str, Any] | None:
         answer = clients.dynamodb().get_item(TableName=self._table, Key=key, ConsistentRead=True)
         return answer.get("Item")
-
-    def _query(
-        self, condition: str, values: Mapping[str, Any], *, latest: int | None = None
-    ) -> Iterable[dict[str, Any]]:
-        """Read all matching items by sort key, or only the latest ones, last first."""
-        pages = (
-            clients.dynamodb()
-            .get_paginator("query")
-            .paginate(
-                TableName=self._table,
-                KeyConditionExpression=condition,
-                ExpressionAttributeValues=values,
-                ConsistentRead=True,
-                ScanIndexForward=latest is None,
-                PaginationConfig={} if latest is None else {"MaxItems": latest},
-            )
-        )
-        return (item for page in pages for item in page["Items"])
 
 
 def _read_check(team: str, item: Mapping[str, Any]) -> Check:

@@ -97,15 +97,15 @@ def command(
 
 def _print_comparison(comparison: Comparison, decision: Matrix | None) -> None:
     from plimsoll.report import compare_page
-    from plimsoll.report.comparing.fresh_targets import fresh_table
+    from plimsoll.report.comparing.fresh_targets import make_fresh_table
 
-    print_report_table(compare_page.runs_table(comparison))
+    print_report_table(compare_page.make_runs_table(comparison))
     if any(line.interval is not None for line in comparison.runs):
         click.echo(f"95 % interval: {words.INTERVAL_COVERS}.")
-    if (fresh := fresh_table(comparison.fresh)) is not None:
+    if (fresh := make_fresh_table(comparison.fresh)) is not None:
         click.echo("\nOver fresh targets")
         print_report_table(fresh)
-    if (loads := compare_page.loads_table(comparison)) is not None:
+    if (loads := compare_page.make_loads_table(comparison)) is not None:
         click.echo("\nLatency at equal load")
         print_report_table(loads)
     if decision is not None:
@@ -119,12 +119,12 @@ def _print_comparison(comparison: Comparison, decision: Matrix | None) -> None:
 
 
 def _print_published(laid: Against) -> None:
-    from plimsoll.report.published import MULTIPLES, NEVER_ABSOLUTE, shape_table
+    from plimsoll.report.published import MULTIPLES, NEVER_ABSOLUTE, make_shape_table
 
     click.echo(f"\n{laid.title}\n{NEVER_ABSOLUTE}")
     for shape in laid.shapes:
         click.echo(f"\n{shape.published} as published, {shape.measured} as measured: {MULTIPLES}")
-        print_report_table(shape_table(shape))
+        print_report_table(make_shape_table(shape))
     for sentence in laid.sentences:
         click.echo(sentence)
     click.echo("\nDoubts about the published figures")

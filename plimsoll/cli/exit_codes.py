@@ -19,13 +19,13 @@ _BOUNDARIES = {"decided": MET, "none carries it": FAILURE, "not decided": NO_ANS
 _CODES = {"met": MET, "not met": FAILURE, "failed": FAILURE, "no answer": NO_ANSWER}
 
 
-def exit_code_of_runs(summaries: Iterable[Summary]) -> int:
+def choose_exit_code_of_runs(summaries: Iterable[Summary]) -> int:
     """Return the code of several runs: a failure takes precedence over a missing answer."""
     codes = {_CODES[summary.outcome] for summary in summaries}
     return FAILURE if FAILURE in codes else max(codes, default=MET)
 
 
-def exit_code_of_experiment(result: ExperimentResult) -> int:
+def choose_exit_code_of_experiment(result: ExperimentResult) -> int:
     """Return the code of an experiment: it failed, or no target has a figure for some question.
 
     For a boundary search: no cell carries the load, or the cheapest one remains undecided.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import click
 
 from plimsoll import words
-from plimsoll.cli.exit_codes import exit_code_of_runs
+from plimsoll.cli.exit_codes import choose_exit_code_of_runs
 from plimsoll.cli.output import fold_line, terminal_width
 from plimsoll.errors import UsageError
 from plimsoll.files import write_whole
@@ -148,7 +148,7 @@ class Expecting:
                     line = f"plimsoll: {summary.name}: {case.name} is not met: {case.because}"
                     folded = fold_line(words.escape_controls(line), 2, terminal_width(err=True))
                     click.echo(folded, err=True)
-        return exit_code_of_runs(summaries)
+        return choose_exit_code_of_runs(summaries)
 
     def tell_runs(self, results: Results) -> int:
         """Write the files of runs for a pipeline; return the exit code."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from plimsoll import words
-from plimsoll.cli.exit_codes import exit_code_of_experiment
+from plimsoll.cli.exit_codes import choose_exit_code_of_experiment
 from plimsoll.cli.options import allow_files_option
 from plimsoll.cli.output import print_report_table
 from plimsoll.cli.progress import Lines
@@ -79,7 +79,7 @@ def _describe_outcome(cell: CellStatus) -> str:
     figure = cell.capacity_ops_per_second
     if figure is None:
         return cell.verdict
-    return f"{cell.verdict}, {words.with_bound(words.throughput(float(figure)), cell.bound)}"
+    return f"{cell.verdict}, {words.prepend_bound(words.throughput(float(figure)), cell.bound)}"
 
 
 # A finished experiment.
@@ -87,8 +87,12 @@ def _describe_outcome(cell: CellStatus) -> str:
 
 def print_experiment(result: ExperimentResult, *, as_json: bool) -> None:
     """Print what to buy in one sentence, and the evidence for it."""
-    from plimsoll.report.experiment.page import cells_table, describe_datasets, gains_table
-    from plimsoll.report.phase_tables import phases_table
+    from plimsoll.report.experiment.page import (
+        describe_datasets,
+        make_cells_table,
+        make_gains_table,
+    )
+    from plimsoll.report.phase_tables import make_phases_table
 
     if as_json:
         click.echo(json.dumps(result.model_dump(mode="json"), indent=2))
@@ -98,10 +102,10 @@ def print_experiment(result: ExperimentResult, *, as_json: bool) -> None:
         click.echo(f"It ended {result.state.value}: {result.failure.cause}")
     click.echo(f"\n{result.answer}" if result.answer else "")
     _print_decision(result)
-    if (gains := gains_table(result)) is not None:
+    if (gains := make_gains_table(result)) is not None:
         click.echo("\nWhat each step up in IOPS gained")
         print_report_table(gains)
-    if (phases := phases_table(result)) is not None:
+    if (phases := make_phases_table(result)) is not None:
         click.echo("\nPhases")
         print_report_table(phases)
     _print_factorials(result)
@@ -116,34 +120,34 @@ def print_experiment(result: ExperimentResult, *, as_json: bool) -> None:
         for warning in result.warnings:
             click.echo(f"  {warning}")
     click.echo("\nEvery run" if result.boundary else "\nEvery cell")
-    print_report_table(cells_table(result))
+    print_report_table(make_cells_table(result))
 
 
 def _print_decision(result: ExperimentResult) -> None:
-    from plimsoll.report.comparing.fresh_targets import fresh_table
+    from plimsoll.report.comparing.fresh_targets import make_fresh_table
     from plimsoll.report.experiment.page import (
-        boundary_table,
         describe_boundary,
         describe_fresh_basis,
-        matrix_table,
+        make_boundary_table,
+        make_matrix_table,
     )
 
     if result.boundary is None:
-        print_report_table(matrix_table(result))
-        if (fresh := fresh_table(result.fresh)) is not None:
+        print_report_table(make_matrix_table(result))
+        if (fresh := make_fresh_table(result.fresh)) is not None:
             click.echo("\nOver fresh targets")
             print_report_table(fresh)
             click.echo(describe_fresh_basis(result))
         return
-    print_report_table(boundary_table(result.boundary))
+    print_report_table(make_boundary_table(result.boundary))
     for line in describe_boundary(result.boundary):
         click.echo(line)
 
 
 def _print_factorials(result: ExperimentResult) -> None:
-    from plimsoll.report.experiment.page import factorials_table
+    from plimsoll.report.experiment.page import make_factorials_table
 
-    if (table := factorials_table(result.factorials)) is None:
+    if (table := make_factorials_table(result.factorials)) is None:
         return
     click.echo("\nGain of each axis, and what it depends on")
     print_report_table(table)
@@ -263,7 +267,7 @@ def _watch(service: Service, experiment_id: str, *, as_json: bool) -> int:
         why = f": {failure.cause}" if failure else ", and left no result"
         raise PlimsollError(f"{experiment_id} ended {experiment.record.state}{why}")
     print_experiment(experiment.result, as_json=as_json)
-    return exit_code_of_experiment(experiment.result)
+    return choose_exit_code_of_experiment(experiment.result)
 
 
 @command.command()

@@ -231,8 +231,8 @@ def print_result(result: GateResult) -> None:
         table.add_row(
             one.operation,
             COUNT_WORDS[one.count],
-            words.NOTHING if one.before is None else words.three_figures(one.before),
-            words.NOTHING if one.after is None else words.three_figures(one.after),
+            words.NOTHING if one.before is None else words.format_three_figures(one.before),
+            words.NOTHING if one.after is None else words.format_three_figures(one.after),
             words.NOTHING if least is None or least > 1 else words.percent(least),
             "weak: not tested" if one.count in WEAK else one.outcome,
         )

@@ -109,9 +109,9 @@ def _list_doubts(report: LoadReport) -> list[str]:
     from plimsoll.capacity.steps.audits import audit_rows_met, audit_writes
     from plimsoll.model.judging.capacity import Rules
     from plimsoll.model.judging.steps import Step
-    from plimsoll.model.run.results import known_rows
+    from plimsoll.model.run.results import split_known_rows
 
-    meant, missing = known_rows(report.operations)
+    meant, missing = split_known_rows(report.operations)
     read_back = report.read_back
     step = Step(
         rows_meant=meant,
@@ -205,7 +205,7 @@ def _print_client(report: LoadReport) -> None:
     cost = (
         "no operation"
         if client.cpu_us_per_operation is None
-        else f"{words.three_figures(client.cpu_us_per_operation)} µs CPU per operation"
+        else f"{words.format_three_figures(client.cpu_us_per_operation)} µs CPU per operation"
     )
     user, system = words.duration(client.cpu_user_s), words.duration(client.cpu_system_s)
     busy = words.percent(client.busy_fraction)
@@ -261,7 +261,7 @@ def command(
     """
     from plimsoll.capacity.conditions import describe_broken, describe_conditions
     from plimsoll.load_line.load import run_load
-    from plimsoll.model.request.dsn import parse_dsn, statement_mode_notes
+    from plimsoll.model.request.dsn import note_statement_mode, parse_dsn
     from plimsoll.workload import load_workload
 
     target = parse_dsn(dsn, password=os.environ.get(PASSWORD, ""))
@@ -285,7 +285,7 @@ def command(
         print_report(report, compiled, measured.loadable.server, seed=spec.seed)
         for line in describe_conditions(measured.conditions):
             click.echo(line)
-        for note in (*measured.notes, *statement_mode_notes(target)):
+        for note in (*measured.notes, *note_statement_mode(target)):
             click.echo(note)
     exporting.tell_load(report, compiled.name)
     if not report.window_s:

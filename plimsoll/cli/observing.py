@@ -160,7 +160,7 @@ def print_observation(seen: Observation) -> None:
 def _describe_standing(seen: Observation) -> str:
     line = seen.line
     assert line is not None  # noqa: S101 - the caller has looked
-    figure = words.with_bound(words.throughput(line.line_ops_per_second), line.bound)
+    figure = words.prepend_bound(words.throughput(line.line_ops_per_second), line.bound)
     peak = f", at its peak at {words.percent(line.peak_share)}" if line.peak_share else ""
     return (
         f"production runs at {words.percent(line.mean_share)} of its load line{peak} ({figure} in"
@@ -175,7 +175,7 @@ def _rates_table(rates: Rates) -> Table:
         spread: Spread | None = getattr(rates, field)
         if spread is not None:
             values = (spread.mean, spread.p50, spread.p95, spread.peak)
-            table.add_row(name, *(words.three_figures(value) for value in values), unit)
+            table.add_row(name, *(words.format_three_figures(value) for value in values), unit)
     return table
 
 
@@ -190,7 +190,7 @@ def _describe_operations(seen: Observation) -> list[str]:
         "ms waiting for locks": None if demand.lock_wait_s is None else demand.lock_wait_s * 1e3,
     }
     told = [
-        f"{words.three_figures(value)} {name}"
+        f"{words.format_three_figures(value)} {name}"
         for name, value in figures.items()
         if value is not None
     ]

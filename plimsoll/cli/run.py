@@ -180,7 +180,7 @@ def _run_here(
         Whether they were interrupted.
     """
     from plimsoll.local.databases.server_programs import fetch_programs
-    from plimsoll.local.deploying import team_settings
+    from plimsoll.local.deploying import make_team_settings
     from plimsoll.local.home import make_twin_home
     from plimsoll.local.leftovers import remove_leftovers
     from plimsoll.local.runner import interrupt_on_termination
@@ -196,7 +196,7 @@ def _run_here(
     here.enter_context(interrupt_on_termination())
     home = here.enter_context(make_twin_home([checked for checked, _ in runs], parent=data_dir))
     team = runs[0][0].request.team
-    twin = here.enter_context(LocalTwin(home, settings=team_settings(team)))
+    twin = here.enter_context(LocalTwin(home, settings=make_team_settings(team)))
     if page.shown:
         _show_page(twin, here, page, one_run=len(runs) == 1)
     return any(_run_one(twin, checked, folder) for checked, folder in runs)

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import click
 
-from plimsoll.cli.exit_codes import exit_code_of_experiment
+from plimsoll.cli.exit_codes import choose_exit_code_of_experiment
 from plimsoll.cli.experiment import ExperimentProgress, print_experiment
 from plimsoll.cli.progress import Lines
 from plimsoll.files import write_whole
@@ -94,7 +94,7 @@ def run_experiment(
     print_experiment(result, as_json=as_json)
     if not as_json:
         click.echo(f"\n{(directory / 'report.html').resolve().as_uri()}")
-    return 130 if interrupted else exit_code_of_experiment(result)
+    return 130 if interrupted else choose_exit_code_of_experiment(result)
 
 
 def _run_cells(

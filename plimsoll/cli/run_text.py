@@ -16,14 +16,14 @@ from plimsoll.model.request.descriptions import describe_target, describe_volume
 from plimsoll.model.request.endpoint_target import EndpointTarget
 from plimsoll.model.request.rds_target import AuroraTarget
 from plimsoll.model.run.results import LimitingResource, RunResult, StepResult
-from plimsoll.report.comparing.comparing import question_key
+from plimsoll.report.comparing.comparing import make_question_key
 from plimsoll.report.comparing.ratios import divide_capacities
 from plimsoll.report.tables import (
     describe_backgrounds,
     describe_judgement,
     describe_unjudged,
     find_judgement,
-    target_cells,
+    list_target_cells,
 )
 from plimsoll.report.words import (
     describe_run_cost,
@@ -154,7 +154,7 @@ def run_steps_table(result: RunResult) -> Table:
                 for name in names
             ),
             words.number(step.step.errors),
-            *target_cells(step.target),
+            *list_target_cells(step.target),
             _verdict_cell(find_judgement(result.capacity, step.plan.index))
             or describe_unjudged(step.step),
         )
@@ -219,12 +219,12 @@ def _capacity_cell(run: RunResult) -> str:
         return words.NOTHING
     figure = words.throughput(capacity.max_sustainable_throughput_ops_per_second)
     at = f" at {words.load(capacity.at, capacity.axis)}" if capacity.at is not None else ""
-    return words.with_bound(figure, capacity.bound) + at
+    return words.prepend_bound(figure, capacity.bound) + at
 
 
 def _ratio_cell(run: RunResult, first: RunResult) -> str:
     """Format the ratio to the first run; runs with different questions have none."""
-    if question_key(run) != question_key(first):
+    if make_question_key(run) != make_question_key(first):
         return words.NOTHING
     ratio = divide_capacities(run.name, run.capacity, first.name, first.capacity)
     return words.NOTHING if ratio is None else words.ratio(ratio.value, ratio.bound)

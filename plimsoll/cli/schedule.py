@@ -187,7 +187,7 @@ def _format_figure(figure: Figure | None, metric: str) -> str:
         return words.metric(figure.value, unit)
     for limit, bound in ((figure.at_least, ">="), (figure.below, "<")):
         if limit is not None:
-            return words.with_bound(words.metric(limit, unit), bound)
+            return words.prepend_bound(words.metric(limit, unit), bound)
     return f"{words.NOTHING} ({figure.why_none})"
 
 

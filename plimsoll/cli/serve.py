@@ -99,7 +99,7 @@ def _serve(
     token: str | None,
     say: Callable[[str], None],
 ) -> int:
-    from plimsoll.client.tokens import token_path
+    from plimsoll.client.tokens import find_token_path
     from plimsoll.local.http_front import LocalService
     from plimsoll.local.serving import Archive, stop_everything
 
@@ -112,9 +112,8 @@ def _serve(
                 click.echo(service.url)
                 _print_line(f"open {service.page_url} in a browser")
                 if token is not None:
-                    _print_line(
-                        f"the token is {token}; the verbs read it from {token_path(service.port)}"
-                    )
+                    place = find_token_path(service.port)
+                    _print_line(f"the token is {token}; the verbs read it from {place}")
                 _print_line(f"finished runs go to {results}; Ctrl-C ends the service and its runs")
                 _wait_for_interrupt(twin)
         except KeyboardInterrupt:

@@ -103,7 +103,7 @@ def describe_capacity(run: RunSummary) -> str:
     if run.capacity_ops_per_second is None:
         return run.verdict
     figure = words.throughput(run.capacity_ops_per_second)
-    return f"{run.verdict} {words.with_bound(figure, run.bound)}"
+    return f"{run.verdict} {words.prepend_bound(figure, run.bound)}"
 
 
 # Results.

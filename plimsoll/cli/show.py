@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from plimsoll.cli.exit_codes import exit_code_of_experiment
+from plimsoll.cli.exit_codes import choose_exit_code_of_experiment
 from plimsoll.cli.expecting import Expecting, Results, expect_options
 from plimsoll.cli.output import print_figures
 from plimsoll.errors import UsageError
@@ -49,7 +49,7 @@ def show(directory: Path, *, expecting: Expecting, as_json: bool) -> int:
             raise UsageError(f"{directory}: rules apply to runs, not to an experiment")
         experiment = read_model(directory / EXPERIMENT, ExperimentResult)
         print_experiment(experiment, as_json=as_json)
-        return exit_code_of_experiment(experiment)
+        return choose_exit_code_of_experiment(experiment)
     results = read_results(directory)
     expecting.require_measured(results)
     expecting.require_baselines()

@@ -46,10 +46,12 @@ def parse_limits(result: RunResult, given: tuple[str, ...]) -> dict[str, float]:
     Raises:
         UsageError: A limit is invalid, or an operation has none.
     """
-    from plimsoll.workflow.past import judged_limits_us, list_run_operations
+    from plimsoll.workflow.past import find_judged_limits_us, list_run_operations
 
     operations = list_run_operations(result)
-    known = parse_limits_us(split_limits(given), operations) if given else judged_limits_us(result)
+    known = (
+        parse_limits_us(split_limits(given), operations) if given else find_judged_limits_us(result)
+    )
     lacking = [name for name in operations if name not in known]
     if lacking:
         example = " ".join(f"--limit {name}=20ms" for name in lacking)
@@ -125,10 +127,10 @@ def print_sizing(answer: Sizing, *, whole: bool) -> None:
     from plimsoll.quoting.cloud_prices import describe_age
     from plimsoll.report.size_tables import (
         MARKED,
-        demands_table,
         describe_further,
         describe_question,
-        options_table,
+        make_demands_table,
+        make_options_table,
     )
 
     shown = console()
@@ -146,17 +148,17 @@ def print_sizing(answer: Sizing, *, whole: bool) -> None:
         return
     rows = answer.options if whole else answer.options[:SHOWN]
     if rows:
-        print_figures(shown, _make_table(options_table(rows)))
+        print_figures(shown, _make_table(make_options_table(rows)))
     if len(rows) < len(answer.options):
         more = len(answer.options) - len(rows)
         _say(shown, f"and {words.plural(more, 'more target')}, with --all or --json")
     if failing := [option for option in answer.measured if option.outlook != "carries"]:
         _say(shown, "\nMeasured, and not known to carry the load:")
-        print_figures(shown, _make_table(options_table(failing)))
+        print_figures(shown, _make_table(make_options_table(failing)))
     for line in describe_further(answer):
         _say(shown, line)
     _say(shown, "\nCost of an operation, by number of concurrent operations:")
-    print_figures(shown, _make_table(demands_table(answer)))
+    print_figures(shown, _make_table(make_demands_table(answer)))
     _say(shown, f"\n{MARKED}. Assumptions:")
     for text in answer.assumptions:
         _say(shown, f"- {text}")
@@ -164,18 +166,18 @@ def print_sizing(answer: Sizing, *, whole: bool) -> None:
 
 def _print_clouds(shown: Console, answer: Sizing, *, whole: bool) -> None:
     """Print the rankings of several clouds: managed databases, and machines with disks."""
-    from plimsoll.report.size_tables import MARKED, clouds_table, managed_options, shorten
+    from plimsoll.report.size_tables import MARKED, list_managed_options, make_clouds_table, shorten
 
     assert answer.clouds is not None  # noqa: S101 - the caller has looked
     today = datetime.now(UTC).date()
     for title, options in (
-        ("Managed databases:", managed_options(answer)),
+        ("Managed databases:", list_managed_options(answer)),
         ("Machines with disks:", [*answer.clouds.machines]),
     ):
         _say(shown, f"\n{title}")
         rows = options if whole else shorten(options, SHOWN)
         if rows:
-            made = clouds_table(rows, answer.region, answer.as_of, today)
+            made = make_clouds_table(rows, answer.region, answer.as_of, today)
             print_figures(shown, _make_table(made))
         else:
             _say(shown, "none carries this")
@@ -332,7 +334,7 @@ def command(
     from plimsoll.report.folder import SIZING
     from plimsoll.sizing.rank import Wish, parse_growth, parse_horizon
     from plimsoll.sizing.size import size
-    from plimsoll.workflow.past import volume_gib
+    from plimsoll.workflow.past import find_volume_gib
 
     if dsn is not None:
         more = run_folder is not None or want is not None
@@ -348,7 +350,7 @@ def command(
     result = _read_result(run_folder)
     asked = statistic or ("p99" if limits else result.request.limits.statistic)
     limit_us = parse_limits(result, limits)
-    wish = Wish(want, limit_us, parse_share(headroom), size_gib or volume_gib(result))
+    wish = Wish(want, limit_us, parse_share(headroom), size_gib or find_volume_gib(result))
     grows = None if growth is None else parse_growth(growth, "--growth")
     ahead_years = None if horizon is None else parse_horizon(horizon, "--horizon")
     if ahead_years is not None and grows is None:

@@ -28,11 +28,11 @@ from plimsoll.model.aws.volumes import (
     require_valid_volume,
 )
 from plimsoll.model.aws.volumes_seen import host_bound, judge_escapes
-from plimsoll.model.clouds.volume_rules import Level, cloud_of
+from plimsoll.model.clouds.volume_rules import Level, find_cloud
 from plimsoll.model.validation import describe_first_error
 from plimsoll.volumes import EmulatedVolume, VolumeSettings
+from plimsoll.volumes.build import check_program
 from plimsoll.volumes.calibration import Calibration, compare_with_limits, measure_disk
-from plimsoll.volumes.programs import check_program
 
 # Output.
 
@@ -202,7 +202,7 @@ def _json_option(command: _Command) -> _Command:
 
 def _read_volume(options: dict[str, Any]) -> tuple[Volume, Service]:
     volume = Volume(
-        cloud=cloud_of(options["volume_type"]),
+        cloud=find_cloud(options["volume_type"]),
         type=options["volume_type"],
         level=options["level"],
         size_gib=options["size_gib"],

@@ -14,7 +14,7 @@ MAX_CHARACTERS = 64
 TOKEN_VARIABLE = "PLIMSOLL_API_TOKEN"  # noqa: S105 - a variable's name
 
 
-def token_path(port: int) -> Path:
+def find_token_path(port: int) -> Path:
     """Return the path of the token file of the service at a port of 127.0.0.1.
 
     It is below `PLIMSOLL_HOME`, by default `~/.plimsoll`.
@@ -39,7 +39,7 @@ def keep_token(port: int, *, lasting: bool = False) -> Iterator[str]:
     Raises:
         OSError: The file cannot be written.
     """
-    file = token_path(port)
+    file = find_token_path(port)
     kept = file.with_suffix(".kept")
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     token = (_read_own(kept) if lasting else None) or secrets.token_urlsafe(32)
@@ -91,6 +91,6 @@ def find_token(url: str) -> str | None:
     if parts.hostname != "127.0.0.1" or parts.port is None:
         return None
     try:
-        return token_path(parts.port).read_text(encoding="ascii").strip()
+        return find_token_path(parts.port).read_text(encoding="ascii").strip()
     except (OSError, ValueError):
         return None

@@ -28,7 +28,7 @@ from plimsoll.report.charts import rows
 from plimsoll.report.charts.chart import Chart, Rows
 from plimsoll.report.charts.curve import draw_curve
 from plimsoll.report.charts.history import draw_history
-from plimsoll.report.charts.html import draw_chart, moment_data
+from plimsoll.report.charts.html import draw_chart, format_moment_data
 from plimsoll.report.charts.overlay import draw_curves
 from plimsoll.report.charts.panels import Panels
 from plimsoll.report.charts.scale import choose_labels
@@ -130,7 +130,7 @@ def draw(kind: str, known: bytes) -> bytes:
             raise NotFoundError(f"there is no chart {kind!r}")
     drawn = [] if chart is None else [chart]
     html = "".join(map(draw_chart, drawn))
-    return json.dumps({"html": html, "moments": moment_data(drawn)}, default=tuple).encode()
+    return json.dumps({"html": html, "moments": format_moment_data(drawn)}, default=tuple).encode()
 
 
 def _read(kind: type[AnyModel], known: bytes) -> AnyModel:
@@ -204,7 +204,7 @@ def draw_known_timeline(known: KnownTimeline) -> Chart | None:
         1.5 * known.resources.every_s,
         known.caps,
     )
-    return panels.chart("timeline")
+    return panels.make_chart("timeline")
 
 
 def _build_step_rows(known: KnownTimeline, begin_s: float, length_s: float) -> Rows:

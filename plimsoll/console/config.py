@@ -7,7 +7,7 @@ from pydantic import Field
 import plimsoll
 from plimsoll.model.base import Model
 from plimsoll.model.judging.capacity import Verdict
-from plimsoll.model.judging.verdicts import verdict_names
+from plimsoll.model.judging.verdicts import list_verdict_names
 
 # only the page's own files: nothing inline, no other host, and no embedding in frames
 CONTENT_SECURITY_POLICY = (
@@ -47,7 +47,7 @@ class ConsoleConfig(Model):
         2.0, gt=0, description="Seconds between two polls, if there is no event stream."
     )
     verdicts: dict[Verdict, str] = Field(
-        default_factory=verdict_names, description="Display name of each verdict."
+        default_factory=list_verdict_names, description="Display name of each verdict."
     )
     where: str = Field("this machine", description="Place where the runs happen, in words.")
     version: str = Field(plimsoll.__version__, description="Version of Plimsoll.")

@@ -37,10 +37,9 @@ from plimsoll.report.words import describe_finished_step
 from plimsoll.workflow.listing import summarize_record
 
 POINTS = 600  # approximate number of bins of a whole series
-CURSOR = r"^[0-9]{1,6}\.[0-9]{1,14}\.[0-9]{1,6}$"  # 10**14 ms are of the year 5138
+CURSOR = r"^[0-9]{1,6}\.[0-9]{1,14}\.[0-9]{1,6}$"  # 10**14 ms lie in the year 5138
 
 
-# 10**14 ms lie in the year 5138
 @dataclass(frozen=True)
 class Cursor:
     """The position up to which a reader has followed a run.

@@ -25,7 +25,7 @@ from plimsoll.requests.prepared_datasets import (
 from plimsoll.targets.deletion_schedule import disarm_deletion
 from plimsoll.targets.snapshots import delete_snapshot
 from plimsoll.targets.target_stacks import Deletion
-from plimsoll.workflow.snapshot import snapshot_kind
+from plimsoll.workflow.snapshot import find_snapshot_kind
 from plimsoll.workflow.submit import record_request
 
 
@@ -92,7 +92,7 @@ def delete_datasets(settings: DeleteDatasetsSettings, experiment_id: str) -> dic
     shared = plan_datasets(experiment, record)
     for one in shared:
         run_id = one.run_id(experiment_id)
-        if delete_snapshot(snapshot_kind(one.request), run_id) is Deletion.SEEN:
+        if delete_snapshot(find_snapshot_kind(one.request), run_id) is Deletion.SEEN:
             disarm_deletion(stack_name=snapshot_name(run_id), group=settings.schedule_group)
         else:
             left += 1

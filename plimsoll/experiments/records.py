@@ -9,11 +9,12 @@ from plimsoll.aws.drain import build_drain_condition, require_no_drain
 from plimsoll.aws.items import (
     ATTEMPTS,
     CONDITION_FAILED,
-    item_values,
+    query_items,
     read_all_readable,
     read_item,
     set_attributes,
     to_item,
+    unpack_item,
     write_transaction,
 )
 from plimsoll.aws.run_files import RunFiles
@@ -52,23 +53,8 @@ class Experiments:
 
     def of_team(self, team: str) -> tuple[list[ExperimentRecord], int]:
         """Return a team's experiments, newest first, and the number of unreadable ones."""
-        pages = (
-            clients.dynamodb()
-            .get_paginator("query")
-            .paginate(
-                TableName=self._table,
-                ConsistentRead=True,
-                KeyConditionExpression="pk = :pk AND begins_with(sk, :sk)",
-                ExpressionAttributeValues={
-                    ":pk": {"S": f"team#{team}"},
-                    ":sk": {"S": "experiment#"},
-                },
-            )
-        )
-        items = [item for page in pages for item in page["Items"]]
-        records, unreadable = read_all_readable(
-            partial(_parse_record_checked, item) for item in items
-        )
+        items = query_items(self._table, f"team#{team}", "begins_with(sk, :sk)", sk="experiment#")
+        records, unreadable = read_all_readable(partial(_read_record, item) for item in items)
         return sorted(records, key=lambda record: record.submitted_at, reverse=True), unreadable
 
     def create(self, record: ExperimentRecord) -> bool:
@@ -106,11 +92,11 @@ class Experiments:
 
 
 def _parse_record(item: Mapping[str, Any]) -> ExperimentRecord:
-    fields = {name: value for name, value in item_values(item).items() if name not in {"pk", "sk"}}
+    fields = {name: value for name, value in unpack_item(item).items() if name not in {"pk", "sk"}}
     return ExperimentRecord.model_validate(fields)
 
 
-def _parse_record_checked(item: Mapping[str, Any]) -> ExperimentRecord:
+def _read_record(item: Mapping[str, Any]) -> ExperimentRecord:
     return read_item(f"the record of {item['sk']['S']}", partial(_parse_record, item))
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from plimsoll import words
 from plimsoll.fleet.failures import describe_failures
-from plimsoll.fleet.plan import toggle_warming_s
+from plimsoll.fleet.plan import compute_toggle_warming_s
 from plimsoll.model.request.background import BackgroundLoad
 from plimsoll.model.request.request import Request
 from plimsoll.model.run.fleet import FailedClient, StepPlan
@@ -28,7 +28,7 @@ def plan_background(request: Request, plan: StepPlan) -> StepPlan:
     """
     if plan.purpose in ("without_background", "warm") or plan.phase is not None:
         return plan
-    loads, first, warm_s = [], plan.clients, toggle_warming_s(request, plan.state)
+    loads, first, warm_s = [], plan.clients, compute_toggle_warming_s(request, plan.state)
     for number, one in enumerate(request.background):
         spans_s = one.spans(plan.warmup_s + plan.duration_s - warm_s)
         if not spans_s:  # the window is shorter than the request's and ends before this load begins
@@ -47,12 +47,12 @@ def plan_background(request: Request, plan: StepPlan) -> StepPlan:
     return plan.model_copy(update={"background": tuple(loads)})
 
 
-def background_s(plan: StepPlan, load: BackgroundLoad) -> float:
+def measure_background_s(plan: StepPlan, load: BackgroundLoad) -> float:
     """Return for how many seconds of a step's window a background load runs."""
-    return _overlap_s(load, plan.warmup_s, plan.warmup_s + plan.duration_s)
+    return _measure_overlap_s(load, plan.warmup_s, plan.warmup_s + plan.duration_s)
 
 
-def _overlap_s(load: BackgroundLoad, start_s: float, end_s: float) -> float:
+def _measure_overlap_s(load: BackgroundLoad, start_s: float, end_s: float) -> float:
     return sum(max(0.0, min(end, end_s) - max(start, start_s)) for start, end in load.spans_s)
 
 
@@ -64,7 +64,8 @@ def is_even(plan: StepPlan) -> bool:
     half_s = plan.duration_s / 2
     first, middle, last = (plan.warmup_s + halves * half_s for halves in range(3))
     return all(
-        abs(_overlap_s(load, first, middle) - _overlap_s(load, middle, last)) <= EVEN_SHARE * half_s
+        abs(_measure_overlap_s(load, first, middle) - _measure_overlap_s(load, middle, last))
+        <= EVEN_SHARE * half_s
         for load in plan.background
     )
 
@@ -72,7 +73,7 @@ def is_even(plan: StepPlan) -> bool:
 def _sum_background(
     load: BackgroundLoad, fold: "Fold", failed: tuple[FailedClient, ...]
 ) -> BackgroundResult:
-    operations, length_s = fold.operations(), background_s(fold.plan, load)
+    operations, length_s = fold.operations(), measure_background_s(fold.plan, load)
     known = bool(fold.ran) and length_s > 0
     records = sum(totals.records for totals in operations.values())
     return BackgroundResult(

@@ -6,16 +6,21 @@ and extremes are kept, so that memory does not grow with the number of clients.
 
 import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
 import plimsoll_engine
 from plimsoll.errors import UnreadableFileError
-from plimsoll.fleet.nodes import NodeSums
-from plimsoll.model.engine.answered import LatencySummary, LoadReport, ReadBack, SelfReport
+from plimsoll.model.engine.answered import (
+    LatencySummary,
+    LoadReport,
+    NodeReport,
+    ReadBack,
+    SelfReport,
+)
 from plimsoll.model.run.fleet import ClientResult, ServerLook, StepPlan
 from plimsoll.model.run.results import NodeTotals, OperationTotals, SecondTotals
 from plimsoll.model.validation import read_foreign_json
@@ -57,6 +62,54 @@ class _Operation:
     rolled_back: int = 0
     retries: Counter[str] = field(default_factory=Counter)
     errors: Counter[str] = field(default_factory=Counter)
+
+
+@dataclass(slots=True)
+class _Node:
+    """The counts of one node."""
+
+    clients: int = 0
+    ring_shares: float = 0.0
+    succeeded: int = 0
+    statements_sent: int = 0
+    taken_over: int = 0
+    lost: int = 0
+    errors: Counter[str] = field(default_factory=Counter)
+
+    def add(self, seen: NodeReport) -> None:
+        self.clients += 1
+        self.ring_shares += seen.ring_share
+        self.succeeded += seen.succeeded
+        self.statements_sent += seen.statements_sent
+        self.taken_over += seen.taken_over
+        self.lost += seen.lost
+        self.errors.update(seen.errors)
+
+
+@dataclass(slots=True)
+class _NodeSums:
+    """The sums of each node so far; empty for a target with one node.
+
+    Nodes are identified by address: each client discovers the cluster by itself.
+    """
+
+    _nodes: dict[str, _Node] = field(default_factory=dict)
+
+    def add(self, seen: Iterable[NodeReport]) -> None:
+        """Add one client's figures."""
+        for node in seen:
+            self._nodes.setdefault(node.address, _Node()).add(node)
+
+    def totals(self, merged: Mapping[str, Any]) -> tuple[NodeTotals, ...]:
+        """Return each node's totals over all clients, sorted by address.
+
+        Args:
+            merged: The merged histograms of the engine (`Fold.nodes`).
+        """
+        return tuple(
+            _make_node_totals(address, node, merged[address])
+            for address, node in sorted(self._nodes.items())
+        )
 
 
 @dataclass(slots=True)
@@ -107,7 +160,7 @@ class Fold:
     read_back: ReadBack | None = None
     writing: set[str] = field(default_factory=set)
     _operations: dict[str, _Operation] = field(default_factory=dict)
-    _nodes: NodeSums = field(default_factory=NodeSums)
+    _nodes: _NodeSums = field(default_factory=_NodeSums)
     _sums: plimsoll_engine.Fold = field(default_factory=plimsoll_engine.Fold)
 
     def add(self, file: bytes, *, name: str) -> None:
@@ -147,7 +200,7 @@ class Fold:
         self.cold_starts += client.cold_start
         self.statements_sent += report.statements_sent
         self.engine_version = self.engine_version or report.engine_version
-        self.memory_max_mib = _greater_known(self.memory_max_mib, client.memory_max_mib)
+        self.memory_max_mib = _choose_greater(self.memory_max_mib, client.memory_max_mib)
         self.threads_s += report.window_s * report.threads
         self.read_back = self.read_back or report.read_back
         self._note_self(report.client)
@@ -159,11 +212,11 @@ class Fold:
         unknown = self.polled_s is None or client.polled_s is None
         self.polled_s = None if unknown else (self.polled_s or 0.0) + (client.polled_s or 0.0)
         self.unanswered += client.unanswered
-        self.busiest = _greater_known(self.busiest, client.busy_fraction)
+        self.busiest = _choose_greater(self.busiest, client.busy_fraction)
         waiting = _compute_waiting_percent(client)
-        self.most_waiting_percent = _greater_known(self.most_waiting_percent, waiting)
+        self.most_waiting_percent = _choose_greater(self.most_waiting_percent, waiting)
         if client.send_lateness_us is not None:
-            self.send_lateness_us = _greater_known(
+            self.send_lateness_us = _choose_greater(
                 self.send_lateness_us, client.send_lateness_us.p99
             )
         if client.backlog_end is not None:
@@ -244,7 +297,7 @@ def _sum_if_known(one: int | None, other: int | None) -> int | None:
     return None if one is None or other is None else one + other
 
 
-def _greater_known(one: Number | None, other: Number | None) -> Number | None:
+def _choose_greater(one: Number | None, other: Number | None) -> Number | None:
     if one is None or other is None:
         return other if one is None else one
     return max(one, other)
@@ -256,3 +309,17 @@ def _compute_waiting_percent(client: SelfReport) -> float | None:
     if waited_s is None or waited_s + worked_s <= 0:
         return None
     return 100 * waited_s / (waited_s + worked_s)
+
+
+def _make_node_totals(address: str, node: _Node, merged: Mapping[str, Any]) -> NodeTotals:
+    return NodeTotals(
+        address=address,
+        ring_share=node.ring_shares / node.clients,
+        succeeded=node.succeeded,
+        errors=dict(node.errors),
+        latency_us=LatencySummary.model_validate(merged["latency_us"]),
+        histogram=merged["histogram"],
+        statements_sent=node.statements_sent,
+        taken_over=node.taken_over,
+        lost=node.lost,
+    )

@@ -92,7 +92,7 @@ def count_late_steps(steps: Sequence[FinishedStep]) -> int:
     return sum(1 for _ in late)
 
 
-def toggle_warming_s(request: Request, state: str | None) -> float:
+def compute_toggle_warming_s(request: Request, state: str | None) -> float:
     """Return the seconds of unmeasured load at the beginning of a step, before its warm-up.
 
     After a toggle the server is warmed within the step, equally long each time.
@@ -122,7 +122,7 @@ def plan_step(
         phase: The phase whose search it is; None if it is the run's own.
     """
     load = request.load
-    warm_s = toggle_warming_s(request, following.state)
+    warm_s = compute_toggle_warming_s(request, following.state)
     room_s = compute_longest_load_s(following.clients + request.clients_beside) - warm_s
     factor = min(following.window_factor, room_s / (load.warmup_s + load.duration_s))
     return StepPlan(

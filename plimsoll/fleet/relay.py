@@ -60,7 +60,7 @@ def plan_relay(
     return tuple(windows)
 
 
-def results_after_ms(plan: StepPlan) -> int:
+def compute_results_after_ms(plan: StepPlan) -> int:
     """Return how long after a window's end the results of all of its clients are there."""
     return plan.timeout_ms + 1000 * ENDING_S + round(1000 * plan.clients_in_all / WRITES_PER_S)
 

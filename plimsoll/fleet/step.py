@@ -28,7 +28,7 @@ from plimsoll.model.run.results import (
     ServerFigures,
     ServerLooks,
     StepResult,
-    known_rows,
+    split_known_rows,
 )
 
 SAME_WINDOW_MS = 100  # clients whose windows differ by less count as running together
@@ -171,7 +171,7 @@ def _make_step(
     failed = sum(sum(totals.errors.values()) for totals in operations.values())
     refused = describe_refusal(fleet.failed, plan.clients)
     let_in = bool(fold.ran)
-    meant, missing = known_rows(operations)
+    meant, missing = split_known_rows(operations)
     return Step(
         index=plan.index,
         source=f"steps/{plan.index}",
@@ -363,18 +363,18 @@ def summarize_server_looks(looks: Sequence[ServerLook]) -> ServerLooks | None:
     checkpoints = [look.checkpoint for look in looks if look.checkpoint is not None]
     return ServerLooks(
         looks=len(looks),
-        row_lock_waiters=_mean(look.row_lock_waiters for look in looks),
-        table_lock_waiters=_mean(look.table_lock_waiters for look in looks),
+        row_lock_waiters=_average_known(look.row_lock_waiters for look in looks),
+        table_lock_waiters=_average_known(look.table_lock_waiters for look in looks),
         checkpoint_share=median(shares) if shares else None,
-        page_read_waiters=_mean(look.page_read_waiters for look in looks),
-        inner_lock_waiters=_mean(look.inner_lock_waiters for look in looks),
-        log_waiters=_mean(look.log_waiters for look in looks),
-        log_io_share=_mean(look.log_io for look in looks),
-        autovacuum_workers=_mean(look.autovacuum_workers for look in looks),
+        page_read_waiters=_average_known(look.page_read_waiters for look in looks),
+        inner_lock_waiters=_average_known(look.inner_lock_waiters for look in looks),
+        log_waiters=_average_known(look.log_waiters for look in looks),
+        log_io_share=_average_known(look.log_io for look in looks),
+        autovacuum_workers=_average_known(look.autovacuum_workers for look in looks),
         checkpoint_looks=sum(checkpoints) if checkpoints else None,
     )
 
 
-def _mean(values: Iterable[float | None]) -> float | None:
+def _average_known(values: Iterable[float | None]) -> float | None:
     known = [value for value in values if value is not None]
     return fmean(known) if known else None

@@ -170,7 +170,8 @@ def describe_change(change: Change) -> str:
     """Describe a change with its figures: `2.4 times as many bytes of log (120, was 49)`."""
     before, after = change.before or 0.0, change.after or 0.0
     named = COUNT_WORDS[change.count]
-    figures = f"({words.three_figures(after)}, was {words.three_figures(before)} per operation)"
+    now, was = words.format_three_figures(after), words.format_three_figures(before)
+    figures = f"({now}, was {was} per operation)"
     if not before:
         return f"{named} where there were none {figures}"
     share = after / before - 1

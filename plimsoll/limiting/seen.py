@@ -106,9 +106,7 @@ def judge_each_node(resource: Resource, name: str) -> Resource:
 
     def of_all(seen: Seen) -> Candidate | None:
         each = [
-            resource(_view_of_node(seen, node))
-            for node in seen.step.nodes
-            if node.target is not None
+            resource(_see_node(seen, node)) for node in seen.step.nodes if node.target is not None
         ]
         found = [one for one in each if one is not None]
         if not found:  # the sum over all volumes cannot be compared with the limit of one volume
@@ -126,7 +124,7 @@ def judge_each_node(resource: Resource, name: str) -> Resource:
     return of_all
 
 
-def _view_of_node(seen: Seen, node: NodeTotals) -> Seen:
+def _see_node(seen: Seen, node: NodeTotals) -> Seen:
     """Return one node as a step of its own: its volume, and the operations sent to it."""
     all_of_them = sum(one.succeeded for one in seen.step.nodes)
     of_all = seen.step.step.throughput_ops_per_second

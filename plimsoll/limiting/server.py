@@ -17,7 +17,7 @@ LOG_FULL = 0.75  # InnoDB flushes pages with priority from 7/8 on, until the age
 
 def judge_row_locks(seen: Seen) -> Candidate | None:
     """Return the waits for rows that other transactions have locked."""
-    waits, looks = seen.waits, _server_looks(seen)
+    waits, looks = seen.waits, _find_server_looks(seen)
     return _judge_wait(
         seen,
         "row_locks",
@@ -34,7 +34,7 @@ def judge_row_locks(seen: Seen) -> Candidate | None:
 
 def judge_table_locks(seen: Seen) -> Candidate | None:
     """Return the waits for table locks: engines without row locks, LOCK TABLES, DDL."""
-    waits, looks = seen.waits, _server_looks(seen)
+    waits, looks = seen.waits, _find_server_looks(seen)
     return _judge_wait(
         seen,
         "table_locks",
@@ -50,7 +50,7 @@ def judge_table_locks(seen: Seen) -> Candidate | None:
 
 def judge_inner_locks(seen: Seen) -> Candidate | None:
     """Return the waits for the server's internal locks: a page in memory, a part of a table."""
-    looks = _server_looks(seen)
+    looks = _find_server_looks(seen)
     if looks is None or looks.inner_lock_waiters is None:
         return None
     return _judge_wait(
@@ -65,7 +65,7 @@ def judge_inner_locks(seen: Seen) -> Candidate | None:
 
 def judge_buffer_pool(seen: Seen) -> Candidate | None:
     """Return the reads of pages missing in the buffer pool; operations wait for each."""
-    waits, looks, latency_us = seen.waits, _server_looks(seen), seen.target.read_latency_us
+    waits, looks, latency_us = seen.waits, _find_server_looks(seen), seen.target.read_latency_us
     if waits.page_reads is None:
         return None
     reads = waits.page_reads / seen.load_s
@@ -78,7 +78,7 @@ def judge_buffer_pool(seen: Seen) -> Candidate | None:
     elif latency_us is not None or not waits.page_reads:
         waiting = reads * (latency_us or 0.0) / 1e6
     each = seen.divide_by_throughput(reads)
-    misses = "" if each is None else f", {words.three_figures(each)} per operation"
+    misses = "" if each is None else f", {words.format_three_figures(each)} per operation"
     return _judge_wait(
         seen,
         "buffer_pool",
@@ -91,7 +91,7 @@ def judge_buffer_pool(seen: Seen) -> Candidate | None:
 
 def judge_log(seen: Seen) -> Candidate | None:
     """Return how full the redo log was. Once full, the server must write pages to go on."""
-    looks = _server_looks(seen)
+    looks = _find_server_looks(seen)
     if looks is None or looks.checkpoint_share is None:
         return None
     debt = seen.step.step.debt
@@ -130,7 +130,7 @@ def judge_connections(seen: Seen) -> Candidate | None:
     )
 
 
-def _server_looks(seen: Seen) -> ServerLooks | None:
+def _find_server_looks(seen: Seen) -> ServerLooks | None:
     return seen.step.server.looks if seen.step.server else None
 
 

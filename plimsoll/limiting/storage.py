@@ -71,7 +71,7 @@ def _judge_cap(
         else ""
     )
     each = seen.divide_by_throughput(done)
-    now = "" if each is None else f" ({least}{words.three_figures(each)} now)"
+    now = "" if each is None else f" ({least}{words.format_three_figures(each)} now)"
     fewer = "I/Os" if unit == "IOPS" else "MiB"
     return Candidate(
         resource=resource,

@@ -14,7 +14,7 @@ from pydantic import TypeAdapter
 import plimsoll_engine
 from plimsoll.errors import ConnectionsRefusedError, PlimsollError
 from plimsoll.fleet.plan import make_load_spec
-from plimsoll.machine import peak_memory_mib
+from plimsoll.machine import read_peak_memory_mib
 from plimsoll.model.engine.answered import SecondReport
 from plimsoll.model.engine.asked import EngineTarget, EngineWorkload, LoadSpec
 from plimsoll.model.run.fleet import ClientResult, FailedClient, StepPlan
@@ -96,7 +96,7 @@ def _run_client(
         client=client,
         invoked_epoch_ms=invoked_ms,
         cold_start=False,
-        memory_max_mib=peak_memory_mib(),
+        memory_max_mib=read_peak_memory_mib(),
         report=report,
         looks=looks,
     )

@@ -49,10 +49,10 @@ from plimsoll.machine import require_set_clock
 from plimsoll.model.databases import Engine, protocol_of_engine
 from plimsoll.model.engine.asked import EngineTarget
 from plimsoll.model.judging.capacity import Rules
-from plimsoll.model.request.dsn import engine_of
+from plimsoll.model.request.dsn import find_engine
 from plimsoll.model.request.endpoint_target import EndpointTarget
 from plimsoll.model.request.request import Request
-from plimsoll.model.request.toggle import endpoints_by_state
+from plimsoll.model.request.toggle import map_endpoints_by_state
 from plimsoll.model.run.dashboards import Dashboards
 from plimsoll.model.run.results import RunResult, Seconds
 from plimsoll.requests.checked_request import read_workload_choice
@@ -221,7 +221,7 @@ def _plan_search(asked: Asked, found: Found, made: Made) -> PlannedSearch:
     request = write_search_request(
         options,
         describe_endpoint(
-            _name_engine(engine_of(asked.dsn), found.server),
+            _name_engine(find_engine(asked.dsn), found.server),
             asked.target,
             None if options.volume is None else read_volume(options.volume),
             allow_writes=options.allow_writes and found.note is None,
@@ -344,7 +344,7 @@ def _open_states(
     """
     if request.toggle is None:
         return {}
-    states = endpoints_by_state(target, request.toggle)
+    states = map_endpoints_by_state(target, request.toggle)
     reached = {
         name: adapt_to_pooler(add_credentials(endpoint))[0] for name, endpoint in states.items()
     }

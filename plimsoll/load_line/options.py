@@ -539,7 +539,7 @@ class StopRule:
         """Create the rule that limits the successful operations per second."""
         return cls(f"maximum rate {most:g}", None, "rate", most)
 
-    def broken_by(self, second: Sequence[SecondReport]) -> str | None:
+    def find_broken_limit(self, second: Sequence[SecondReport]) -> str | None:
         """Describe how one client's second breaks the rule; None if it does not."""
         mine = [part for part in second if self.operation in (None, part.operation)]
         succeeded = sum(part.succeeded for part in mine)

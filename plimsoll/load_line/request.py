@@ -11,7 +11,7 @@ from plimsoll.errors import OptionError, UsageError
 from plimsoll.load_line.dataset import Found
 from plimsoll.load_line.options import PASSWORD, USER, FindOptions
 from plimsoll.model.aws.volumes import Volume
-from plimsoll.model.clouds.volume_rules import cloud_of
+from plimsoll.model.clouds.volume_rules import find_cloud
 from plimsoll.model.databases import Engine, protocol_of_engine
 from plimsoll.model.engine.asked import EngineTarget
 from plimsoll.model.judging.capacity import Rules
@@ -45,7 +45,7 @@ def read_volume(text: str) -> Volume:
         if name in fields:
             raise OptionError(Complaint(("volume",), f"{name} is given twice"))
         fields[name] = int(value) if _WHOLE.fullmatch(value) else {"true": True}.get(value, value)
-    fields.setdefault("cloud", cloud_of(str(fields.get("type"))))
+    fields.setdefault("cloud", find_cloud(str(fields.get("type"))))
     try:
         return validate(Volume, fields)
     except UsageError as error:

@@ -252,7 +252,7 @@ class Finder:
             of_all = self._told[plan.index, second[0].second if second else -1]
             of_all += second
         for rule in self.stop_rules:
-            broken = rule.broken_by(of_all if rule.kind == "rate" else second)
+            broken = rule.find_broken_limit(of_all if rule.kind == "rate" else second)
             if broken is not None:
                 load = words.plural(plan.connections, "connection")
                 if plan.rate_ops_per_second is not None:

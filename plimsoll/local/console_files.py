@@ -55,12 +55,12 @@ class ConsoleFiles:
             return None
         path = f"{BASE}index.html" if path == BASE else path
         if path == CONFIG:
-            return _file_answer(path, self._config, known)
+            return _answer_with_file(path, self._config, known)
         if path not in self._files:
             return HttpAnswer(
                 404, (("Content-Type", "text/plain"), *_HEADERS), b"there is no such file"
             )
-        return _file_answer(path, self._files[path].read_bytes(), known)
+        return _answer_with_file(path, self._files[path].read_bytes(), known)
 
 
 def _list_files(folder: Traversable, path: str) -> list[tuple[str, Traversable]]:
@@ -73,7 +73,7 @@ def _list_files(folder: Traversable, path: str) -> list[tuple[str, Traversable]]
     return found
 
 
-def _file_answer(path: str, content: bytes, known: str | None) -> HttpAnswer:
+def _answer_with_file(path: str, content: bytes, known: str | None) -> HttpAnswer:
     tag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
     headers = (("Content-Type", _TYPES[path.rpartition(".")[2]]), ("ETag", tag), *_HEADERS)
     return HttpAnswer(304, headers, b"") if known == tag else HttpAnswer(200, headers, content)

@@ -30,7 +30,7 @@ from plimsoll.model.deployment.tables import TABLES
 from plimsoll.model.request.request import TargetKind
 from plimsoll.model.run.dashboards import Dashboards
 from plimsoll.model.timings import ONE_MACHINE_TIMINGS
-from plimsoll.statemachines import fill_placeholders, machine_placeholder
+from plimsoll.statemachines import fill_placeholders, name_machine_placeholder
 
 ROLE = f"arn:aws:iam::{ACCOUNT}:role/plimsoll-twin"
 PRINCIPAL = f"arn:aws:iam::{ACCOUNT}:user/local"  # caller of the API on one machine
@@ -47,7 +47,7 @@ ZONES = [  # one `load-client` function stands for those of both zones
 ClientFactory = Callable[[str], Any]
 
 
-def default_settings() -> dict[Setting, str]:
+def make_default_settings() -> dict[Setting, str]:
     """Return the value of every setting of a deployment on one machine."""
     return {
         **{table.setting: f"plimsoll-{table.name}" for table in TABLES},
@@ -85,14 +85,14 @@ def default_settings() -> dict[Setting, str]:
         Setting.START_CHECK_ARN: function_arn("start-check"),
         Setting.RUN_MACHINE_ARN: state_machine_arn("run"),
         Setting.EXPERIMENT_MACHINE_ARN: state_machine_arn("experiment"),
-        **team_settings("default"),
+        **make_team_settings("default"),
         Setting.RESULTS_DAYS: "",
         Setting.ON_ONE_MACHINE: "true",
         Setting.CONFIGURATION: "",
     }
 
 
-def team_settings(team: str) -> dict[Setting, str]:
+def make_team_settings(team: str) -> dict[Setting, str]:
     """Return the settings that make every caller on this machine a member of one team."""
     return {Setting.TEAMS: json.dumps({team: ONE_MACHINE})}
 
@@ -198,7 +198,7 @@ class Deployer:
         values |= {f.arn_placeholder: function_arn(f.name) for f in functions.values()}
         files = sorted(folder.glob("*.asl.json"))
         names = [file.name.removesuffix(".asl.json") for file in files]
-        values |= {machine_placeholder(name): state_machine_arn(name) for name in names}
+        values |= {name_machine_placeholder(name): state_machine_arn(name) for name in names}
         for name, file in zip(names, files, strict=True):
             self._client("stepfunctions").create_state_machine(
                 name=name, definition=fill_placeholders(file.read_text(), values), roleArn=ROLE

@@ -9,7 +9,7 @@ from plimsoll.experiments.lifecycle import get_experiment, stop_experiment, subm
 from plimsoll.experiments.records import RESULT, open_experiment_files
 from plimsoll.files import write_whole
 from plimsoll.local.faults import Faults, list_faults
-from plimsoll.local.runner import save_files, twin_settings
+from plimsoll.local.runner import make_twin_settings, save_files
 from plimsoll.local.twin import LocalTwin
 from plimsoll.model.run.experiment_record import ExperimentResult, ExperimentStatus
 from plimsoll.requests.cells import CheckedExperiment
@@ -31,7 +31,7 @@ class LocalExperiment:
         self._twin = twin
         self._team = checked.experiment.team
         self._cells = checked.cells
-        self.settings = twin_settings(twin)
+        self.settings = make_twin_settings(twin)
         self.experiment_id = submit_experiment(self.settings, checked)
         self._faulty: dict[str, tuple[Watcher, Faults]] = {}
 

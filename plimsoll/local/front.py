@@ -174,7 +174,7 @@ class Front:
     ) -> Iterable[bytes]:
         began = time.monotonic()
         request = Request(environ)
-        path = _path(request)
+        path = _read_path(request)
         answer = self._answer(request, path)
         took_us = 1e6 * (time.monotonic() - began)
         status = answer.status if isinstance(answer, HttpAnswer) else answer.status_code
@@ -287,7 +287,7 @@ def _draw(request: Request, kind: str) -> HttpAnswer:
     return HttpAnswer(200, headers, drawn)
 
 
-def _path(request: Request) -> str:
+def _read_path(request: Request) -> str:
     """Return the path as it was sent, without a host that a URI may contain."""
     raw = str(request.environ.get("RAW_URI", "")).partition("?")[0]
     return raw if raw.startswith("/") else quote(request.path)

@@ -13,9 +13,9 @@ from pathlib import Path
 
 from plimsoll.local.leftovers import HOME_PREFIX, IN_MEMORY
 from plimsoll.local.room import (
-    free_disk_bytes,
     load_adds_rows,
     read_available_memory_bytes,
+    read_free_disk_bytes,
     require_room,
 )
 from plimsoll.model.request.endpoint_target import EndpointTarget
@@ -47,7 +47,11 @@ def make_twin_home(
     known = list(requests)
     on_disk = parent or Path(tempfile.gettempdir())
     in_memory = parent is None and takes_direct_io(MEMORY)
-    fit = known and in_memory and at_once * max(map(_bytes_at_most, known)) <= _memory_share()
+    fit = (
+        known
+        and in_memory
+        and at_once * max(map(_estimate_most_bytes, known)) <= _measure_memory_share()
+    )
     require_room(known, MEMORY if fit else on_disk, at_once=at_once)
     with ExitStack() as kept:
         kept.callback(remove_abandoned)  # the files in memory of databases whose folder is gone
@@ -59,7 +63,7 @@ def make_twin_home(
         yield home
 
 
-def _bytes_at_most(checked: CheckedRequest) -> float:
+def _estimate_most_bytes(checked: CheckedRequest) -> float:
     """Return an upper bound in bytes for a request's database; infinite if unknown."""
     if isinstance(checked.request.target, EndpointTarget):
         return 0
@@ -68,8 +72,8 @@ def _bytes_at_most(checked: CheckedRequest) -> float:
     return _GROWTH * checked.rows_bytes + _SERVER_BYTES
 
 
-def _memory_share() -> float:
-    return _SHARE * min(free_disk_bytes(MEMORY), read_available_memory_bytes())
+def _measure_memory_share() -> float:
+    return _SHARE * min(read_free_disk_bytes(MEMORY), read_available_memory_bytes())
 
 
 class Places:
@@ -98,8 +102,8 @@ class Places:
         request = self._request_of(identifier)
         with self._lock:
             if request is not None and self._memory is not None:
-                most = _bytes_at_most(request)
-                if sum(self._held.values()) + most <= _memory_share():
+                most = _estimate_most_bytes(request)
+                if sum(self._held.values()) + most <= _measure_memory_share():
                     self._held[identifier] = most
                     return self._memory / identifier
         if request is not None:

@@ -39,8 +39,8 @@ from plimsoll.local.seconds import SecondsListener
 from plimsoll.local.twin import LocalTwin
 from plimsoll.model.deployment.function_settings import ApiSettings
 from plimsoll.model.service.answers import RunSummary
+from plimsoll.teams.caller import identify_caller
 from plimsoll.teams.registry import list_teams
-from plimsoll.teams.teams import identify_caller
 from plimsoll.workflow.listing import list_page, summarize_record
 
 

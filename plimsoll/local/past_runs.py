@@ -12,7 +12,7 @@ from plimsoll import words
 from plimsoll.aws.run_files import HISTORY, QUOTE, REPORT, REQUEST, RESULT, SECONDS, files_of
 from plimsoll.aws.run_records import records_of
 from plimsoll.errors import PlimsollError, UsageError
-from plimsoll.local.runner import twin_settings
+from plimsoll.local.runner import make_twin_settings
 from plimsoll.local.twin import LocalTwin
 from plimsoll.model.deployment.function_settings import RunSettings
 from plimsoll.model.run.results import RunResult
@@ -39,7 +39,7 @@ class PastRuns:
             say: The function that receives a line at the end, if there were any, and for each run
                 that cannot be read.
         """
-        self._settings = twin_settings(twin)
+        self._settings = make_twin_settings(twin)
         self._folders = list(folders)
         self._say = say
         self._closed = threading.Event()

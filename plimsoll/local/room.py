@@ -38,8 +38,8 @@ def require_room(requests: Sequence[CheckedRequest], folder: Path, *, at_once: i
     Raises:
         PlimsollError: One of them does not fit; the message says what is needed and what is free.
     """
-    needed = at_once * max(map(disk_bytes, requests), default=0)
-    free = free_disk_bytes(folder)
+    needed = at_once * max(map(estimate_disk_bytes, requests), default=0)
+    free = read_free_disk_bytes(folder)
     if needed > free:
         raise PlimsollError(
             f"{folder}: the rows of {_describe_at_once(at_once)} need"
@@ -66,7 +66,7 @@ def _format_gib(count: float) -> str:
     return f"{words.number(round(count / _GIB, 2))} GiB"
 
 
-def disk_bytes(checked: CheckedRequest) -> int:
+def estimate_disk_bytes(checked: CheckedRequest) -> int:
     """Return the least bytes that a request's database takes on disk before its load adds any."""
     target = checked.request.target
     if isinstance(target, EndpointTarget):
@@ -102,7 +102,7 @@ def _adds_rows(operation: EngineOperation) -> bool:
     return adding > verbs["DELETE"]
 
 
-def free_disk_bytes(folder: Path) -> int:
+def read_free_disk_bytes(folder: Path) -> int:
     """Return how many bytes an ordinary user may still write into a folder."""
     on_it = os.statvfs(folder)
     return on_it.f_bavail * on_it.f_frsize

@@ -24,7 +24,7 @@ from plimsoll.workflow.submit import submit_run
 POLL_S = 0.25
 
 
-def twin_settings(twin: LocalTwin) -> ExperimentSettings:
+def make_twin_settings(twin: LocalTwin) -> ExperimentSettings:
     """Return the settings for calling a twin as its API does, but without a team and its limits.
 
     Runs submitted this way run on one machine, whatever the settings of the twin's functions.
@@ -59,7 +59,7 @@ class LocalRun:
             UsageError: The run is not possible.
         """
         self._twin = twin
-        self.settings = twin_settings(twin)
+        self.settings = make_twin_settings(twin)
         if prices is not None:
             self.settings = self.settings.model_copy(update={"prices": prices})
         self.run_id = submit_run(self.settings, checked, idempotency_key=idempotency_key)

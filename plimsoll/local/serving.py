@@ -8,10 +8,10 @@ from typing import Self
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from plimsoll.aws.items import item_values
+from plimsoll.aws.items import unpack_item
 from plimsoll.aws.run_files import REPORT, files_of
 from plimsoll.aws.run_records import now
-from plimsoll.local.runner import save_files, twin_settings
+from plimsoll.local.runner import make_twin_settings, save_files
 from plimsoll.local.twin import LocalTwin
 from plimsoll.model.deployment.functions import Setting
 from plimsoll.model.run.run_record import RunRecord
@@ -29,7 +29,7 @@ def list_records(twin: LocalTwin) -> list[RunRecord]:
     """List every run of a twin."""
     table = twin.settings[Setting.RUNS_TABLE]
     pages = twin.client("dynamodb").get_paginator("scan").paginate(TableName=table)
-    return [RunRecord.model_validate(item_values(item)) for page in pages for item in page["Items"]]
+    return [RunRecord.model_validate(unpack_item(item)) for page in pages for item in page["Items"]]
 
 
 class Archive:
@@ -44,7 +44,7 @@ class Archive:
             say: The function that receives a line for each run.
         """
         self._twin = twin
-        self._settings = twin_settings(twin)
+        self._settings = make_twin_settings(twin)
         self._directory = directory
         self._say = say
         self._saved: set[str] = set()

@@ -18,7 +18,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.local.account import RDS_CA_FILE, Keys
 from plimsoll.local.aws.process import AwsProcess, require_whole_answers
-from plimsoll.local.deploying import Deployer, default_settings, state_machine_arn
+from plimsoll.local.deploying import Deployer, make_default_settings, state_machine_arn
 from plimsoll.local.leftovers import IN_MEMORY, remove_databases
 from plimsoll.machine import require_set_clock
 from plimsoll.model.deployment.functions import FUNCTIONS, Function, Setting
@@ -110,7 +110,7 @@ class LocalTwin:
             functions: The function table.
             functions_directory: One folder per function; None for those that come with Plimsoll.
             state_machines_directory: `*.asl.json`.
-            settings: Merged over `default_settings()`.
+            settings: Merged over `make_default_settings()`.
             retry_delay_s: Before a failed asynchronous invocation is repeated.
             memory_scale: This machine's memory for one unit of an instance class's: a db.m5.large
                 (8 GiB) gets 64 MiB by default, of which RDS's default gives the buffer pool 48.
@@ -126,7 +126,7 @@ class LocalTwin:
         self._functions_directory = functions_directory or find_packaged_folder("functions")
         self._state_machines_directory = state_machines_directory
         ca_file = {Setting.RDS_CA_FILE: str(self.directory / RDS_CA_FILE)}
-        self._settings = {**default_settings(), **ca_file, **(settings or {})}
+        self._settings = {**make_default_settings(), **ca_file, **(settings or {})}
         self._retry_delay_s = retry_delay_s
         self._memory_scale = memory_scale
         self._step_functions_url = step_functions_url

@@ -97,7 +97,7 @@ def _make_own_metric(
     return Metric(NAMESPACE, name, {"run": "$run"} | ({by: "*"} if by else {}), legend)
 
 
-def _rds_metrics(*names: str) -> tuple[Metric, ...]:
+def _list_rds_metrics(*names: str) -> tuple[Metric, ...]:
     dimensions = {"DBInstanceIdentifier": "plimsoll-$run"}
     return tuple(Metric(RDS, name, dimensions, name) for name in names)
 
@@ -172,7 +172,7 @@ PANELS = (
         "iops",
         _query_samples("read_iops", "write_iops"),
         (_query_steps("volume_io_operations_per_second", "direction"),),
-        _rds_metrics("ReadIOPS", "WriteIOPS"),
+        _list_rds_metrics("ReadIOPS", "WriteIOPS"),
     ),
     Panel(
         "Volume: throughput",
@@ -180,7 +180,7 @@ PANELS = (
         "binBps",
         _query_samples("read_mib_s", "write_mib_s", times=2**20),
         (_query_steps("volume_throughput_bytes_per_second", "direction"),),
-        _rds_metrics("ReadThroughput", "WriteThroughput"),
+        _list_rds_metrics("ReadThroughput", "WriteThroughput"),
     ),
     Panel(
         "Volume: queue",
@@ -188,7 +188,7 @@ PANELS = (
         "short",
         _query_samples("queue"),
         (_query_steps("volume_queue"),),
-        _rds_metrics("DiskQueueDepth"),
+        _list_rds_metrics("DiskQueueDepth"),
     ),
     Panel(
         "Server's CPU, credits left",
@@ -199,7 +199,7 @@ PANELS = (
             Asked(f"100 * plimsoll_step_cpu_ratio{OF_RUN}", "step {{step}} CPU"),
             _query_steps("balance_ratio", "of", times="100 * "),
         ),
-        _rds_metrics("CPUUtilization", "BurstBalance", "EBSIOBalance%"),
+        _list_rds_metrics("CPUUtilization", "BurstBalance", "EBSIOBalance%"),
     ),
     Panel(
         "Steps",

@@ -53,13 +53,13 @@ def format_prometheus(measures: Iterable[Measure]) -> str:
     return generate_latest(registry).decode()
 
 
-def prometheus_name(measure: Measure) -> str:
+def make_prometheus_name(measure: Measure) -> str:
     """Return a metric's name in Prometheus' form: `plimsoll_operation_duration_seconds`."""
     return measure.name.replace(".", "_") + _UNITS.get(measure.unit, "")
 
 
 def _make_family(measure: Measure) -> _Family:
-    name, labels = prometheus_name(measure), list(measure.labels)
+    name, labels = make_prometheus_name(measure), list(measure.labels)
     match measure.kind:
         case "gauge":
             return GaugeMetricFamily(name, measure.about, labels=labels)

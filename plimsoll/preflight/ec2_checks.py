@@ -80,11 +80,11 @@ def count_running_vcpus(families: frozenset[str]) -> int:
         for page in pages
         for reservation in page["Reservations"]
         for one in reservation["Instances"]
-        if one.get("CpuOptions") and instance_family(one["InstanceType"]) in families
+        if one.get("CpuOptions") and find_instance_family(one["InstanceType"]) in families
     )
 
 
-def instance_family(instance_type: str) -> str:
+def find_instance_family(instance_type: str) -> str:
     """Return an instance type's family, its letters: r for r5d.large, im for im4gn.large."""
     head = instance_type.partition(".")[0]
     digits = next((at for at, letter in enumerate(head) if letter.isdigit()), len(head))

@@ -19,7 +19,7 @@ from plimsoll.model.request.rds_target import AuroraTarget, RdsTarget
 from plimsoll.model.request.request import Request
 from plimsoll.model.timings import AWS_TIMINGS
 from plimsoll.preflight.checks import Check, ask_aws, make_failed, make_passed, make_unknown
-from plimsoll.preflight.ec2_checks import count_running_vcpus, instance_family, read_vcpus
+from plimsoll.preflight.ec2_checks import count_running_vcpus, find_instance_family, read_vcpus
 from plimsoll.quoting.times import count_clients_at_once, count_fleet_most
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def check_quotas(requests: Sequence[Request]) -> tuple[Check, ...]:
         checks += _check_quota(
             RDS_STORAGE, lambda: storage, used=lambda: _read_rds_use("AllocatedStorage")
         )
-    if other := sorted({name for name in on_ec2 if instance_family(name) not in STANDARD}):
+    if other := sorted({name for name in on_ec2 if find_instance_family(name) not in STANDARD}):
         why = f"the quota of {', '.join(other)} is not known to Plimsoll"
         checks.append(make_unknown(EC2_STANDARD.name, why, "see Service Quotas, Amazon EC2"))
     elif on_ec2:

@@ -23,7 +23,11 @@ from plimsoll.model.run.fleet import StepPlan
 from plimsoll.model.run.quote import Amounts, Quote, add_amounts
 from plimsoll.model.run.run_record import HeldBudget, RunRecord
 from plimsoll.quoting.charges import CLIENT_GIB, Extent, list_fleet_charges
-from plimsoll.quoting.extents import client_charged_s, compute_extent, estimate_longest_target_s
+from plimsoll.quoting.extents import (
+    bill_client_s,
+    compute_extent,
+    estimate_longest_target_s,
+)
 
 FLEET_ITEMS = {
     Item.LAMBDA,
@@ -66,7 +70,7 @@ def divide_budget(request: Request, quote: Quote) -> HeldBudget | None:
     target_s = float(request.time_limit_s)
     if per_s:
         target_s = min(target_s, (budget - for_fleet) / per_s - kept)
-    loaders_usd_per_s = request.prepare.clients * CLIENT_GIB * _client_gib_s_usd(quote)
+    loaders_usd_per_s = request.prepare.clients * CLIENT_GIB * _find_client_gib_s_usd(quote)
     return HeldBudget(
         usd=f"{budget:g}",
         target_s=math.floor(target_s + _ROUNDING_S),
@@ -155,7 +159,7 @@ def _measure_use(
     return compute_extent(
         target_s=0.0,
         loading_client_s=loading_s * request.prepare.clients,
-        step_clients=[(clients, client_charged_s(seconds, clients)) for clients, seconds in loads],
+        step_clients=[(clients, bill_client_s(seconds, clients)) for clients, seconds in loads],
         polls=0.0,
         relayed=relayed,
     )
@@ -218,7 +222,7 @@ def _find_longest_deletion_s(quote: Quote) -> float:
     return next(phase.most_s for phase in quote.phases if phase.name == "teardown")
 
 
-def _client_gib_s_usd(quote: Quote) -> float:
+def _find_client_gib_s_usd(quote: Quote) -> float:
     """Return the price of one GiB-second of a load client."""
     prices = (line.price for line in quote.lines if line.price.name == "arm64-duration")
     return next((price.usd or 0.0 for price in prices), 0.0)

@@ -13,7 +13,7 @@ from plimsoll.model.run.quote import BilledIo, CostLine, IoCost, Quote, RunCost
 from plimsoll.model.run.run_record import RunRecord
 from plimsoll.model.timings import AWS_TIMINGS
 from plimsoll.quoting.charges import MILLION, Charge, compute_io_cost, list_charges, price_billed_io
-from plimsoll.quoting.extents import client_charged_s, compute_extent
+from plimsoll.quoting.extents import bill_client_s, compute_extent
 from plimsoll.quoting.quotes import price_charge
 
 METHOD = (
@@ -98,7 +98,7 @@ def list_cost_lines(
         loading_client_s=request.prepare.clients
         * _count_seconds_between(record.prepare_at, record.step_at or record.ended_at),
         step_clients=[
-            (plan.clients, client_charged_s(plan.warmup_s + plan.duration_s, plan.clients))
+            (plan.clients, bill_client_s(plan.warmup_s + plan.duration_s, plan.clients))
             for plan in plans
         ],
         polls=(

@@ -205,7 +205,7 @@ def estimate_least(request: Request, length: Duration) -> Extent:
     return compute_extent(
         target_s=target_s,
         loading_client_s=0,
-        step_clients=[(clients, client_charged_s(length.step_s, clients))],
+        step_clients=[(clients, bill_client_s(length.step_s, clients))],
         polls=0,
     )
 
@@ -222,8 +222,8 @@ def estimate_expected(request: Request, length: Duration) -> Extent:
         step_clients=[
             *_list_expected_steps(request, length),
             *(each for of_phase in length.searches for each in _list_expected_steps(*of_phase)),
-            *((n, client_charged_s(s, n)) for n, s in list_pass_clients(request, at_worst=False)),
-            (1, client_charged_s(seconds["warm"], 1)),
+            *((n, bill_client_s(s, n)) for n, s in list_pass_clients(request, at_worst=False)),
+            (1, bill_client_s(seconds["warm"], 1)),
         ],
         polls=(seconds["provision"] + seconds["conclude"] + seconds["teardown"])
         / AWS_TIMINGS.poll_s,
@@ -240,9 +240,9 @@ def _list_expected_steps(request: Request, length: Duration) -> list[tuple[float
     toggled, toggled_s = times.count_toggle_steps(request), length.step_s + request.prepare.warm_s
     clients = rehearsed.clients + request.clients_beside
     return (
-        [(clients, client_charged_s(length.step_s, clients))] * (count - soaked)
+        [(clients, bill_client_s(length.step_s, clients))] * (count - soaked)
         + _list_soak_windows(request, length, soaked, clients)
-        + [(clients, client_charged_s(toggled_s, clients))] * toggled
+        + [(clients, bill_client_s(toggled_s, clients))] * toggled
     )
 
 
@@ -250,11 +250,11 @@ def estimate_most(request: Request, length: Duration) -> Extent:
     """Return what a run uses up to its time limit, with the most clients in every step."""
     seconds = {phase.name: phase.most_s for phase in length.phases}
     loading_s = min(seconds["prepare"], request.time_limit_s)
-    warm_s = client_charged_s(seconds["warm"], 1)
+    warm_s = bill_client_s(seconds["warm"], 1)
     steps = [
         *_list_most_steps(request, length),
         *(each for of_phase in length.searches for each in _list_most_steps(*of_phase)),
-        *((n, client_charged_s(s, n)) for n, s in list_pass_clients(request, at_worst=True)),
+        *((n, bill_client_s(s, n)) for n, s in list_pass_clients(request, at_worst=True)),
     ]
     return compute_extent(
         target_s=estimate_longest_target_s(request) if request.target.provisioned else 0.0,
@@ -277,9 +277,9 @@ def _list_most_steps(request: Request, length: Duration) -> Sequence[tuple[float
     count = min(probes, math.floor(request.time_limit_s / (length.step_s + JUDGING_S)))
     soaked = length.soak_steps + SPARE_TRIES if length.soak_steps else 0
     return (
-        [(clients, client_charged_s(length.step_s, clients))] * max(count, 1)
+        [(clients, bill_client_s(length.step_s, clients))] * max(count, 1)
         + _list_soak_windows(request, length, soaked, clients)
-        + [(clients, client_charged_s(request.prepare.warm_s, clients))]
+        + [(clients, bill_client_s(request.prepare.warm_s, clients))]
         * times.count_toggle_steps(request)
     )
 
@@ -293,8 +293,8 @@ def _list_soak_windows(
     """
     window_s, warmup_s = length.soak_step_s, request.load.warmup_s
     warmed = min(count, 1 + SPARE_TRIES)
-    return [(clients, client_charged_s(warmup_s + window_s, clients))] * warmed + [
-        (clients, client_charged_s(RELAY_EARLY_S + window_s, clients))
+    return [(clients, bill_client_s(warmup_s + window_s, clients))] * warmed + [
+        (clients, bill_client_s(RELAY_EARLY_S + window_s, clients))
     ] * (count - warmed)
 
 
@@ -317,7 +317,7 @@ def _cut_to_time_limit(
         left_s -= seconds
 
 
-def client_charged_s(load_s: float, clients: float) -> float:
+def bill_client_s(load_s: float, clients: float) -> float:
     """Return the seconds for which a client is charged: it also waits for the barrier."""
     return load_s + AWS_TIMINGS.lead_s(clients) + _WRITING_S
 

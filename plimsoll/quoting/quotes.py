@@ -84,7 +84,7 @@ def estimate_quote(
     made = Quote(
         region=prices.region,
         database_version=database_version,
-        as_of=oldest_price_date(line.price for line in lines),
+        as_of=find_oldest_price_date(line.price for line in lines),
         phases=length.phases,
         time_s=Amounts(
             least=min(length.step_s, limit_s),
@@ -120,7 +120,7 @@ def price_charge(charge: Charge, price: Price) -> float | None:
     return None if price.usd is None else charge.quantity * price.usd
 
 
-def oldest_price_date(prices: Iterable[Price]) -> date | None:
+def find_oldest_price_date(prices: Iterable[Price]) -> date | None:
     """Return the date of the oldest known price; None if none is known."""
     return min((p.source.as_of for p in prices if p.usd is not None and p.source), default=None)
 

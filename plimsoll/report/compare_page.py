@@ -8,12 +8,12 @@ from plimsoll.model.judging.verdicts import verdict_facts
 from plimsoll.model.run.results import RunResult
 from plimsoll.report.charts import overlay
 from plimsoll.report.charts.rows import Curve, collect_curve
-from plimsoll.report.comparing.comparing import Comparison, EqualLoad, RunLine, question_key
-from plimsoll.report.comparing.fresh_targets import FRESH_NOTE, fresh_table
+from plimsoll.report.comparing.comparing import Comparison, EqualLoad, RunLine, make_question_key
+from plimsoll.report.comparing.fresh_targets import FRESH_NOTE, make_fresh_table
 from plimsoll.report.comparing.ratios import Ratio
 from plimsoll.report.experiment.choice import Matrix, name_questions
 from plimsoll.report.page import fill_template
-from plimsoll.report.published import MULTIPLES, NEVER_ABSOLUTE, Against, shape_table
+from plimsoll.report.published import MULTIPLES, NEVER_ABSOLUTE, Against, make_shape_table
 from plimsoll.report.tables import ReportCell, ReportTable
 
 
@@ -50,14 +50,14 @@ def render_comparison(
         printed=" and ".join(names[:2]) + (f" and {len(names) - 2} more" if len(names) > 2 else ""),
         comparison=comparison,
         groups=groups,
-        runs=runs_table(comparison),
-        fresh=fresh_table(comparison.fresh),
+        runs=make_runs_table(comparison),
+        fresh=make_fresh_table(comparison.fresh),
         fresh_note=FRESH_NOTE,
-        loads=loads_table(comparison),
-        differing=_differences_table(comparison),
-        decision=decision and _matrix_table(decision),
+        loads=make_loads_table(comparison),
+        differing=_make_differences_table(comparison),
+        decision=decision and _make_matrix_table(decision),
         laid=laid,
-        shapes=[(shape, shape_table(shape)) for shape in laid.shapes] if laid else [],
+        shapes=[(shape, make_shape_table(shape)) for shape in laid.shapes] if laid else [],
         never_absolute=NEVER_ABSOLUTE,
         multiples=MULTIPLES,
     )
@@ -85,7 +85,7 @@ class QuestionGroup:
 def _group_by_question(results: Sequence[RunResult], names: Sequence[str]) -> list[QuestionGroup]:
     asked: dict[str, list[int]] = {}
     for index, result in enumerate(results):
-        asked.setdefault(question_key(result), []).append(index)
+        asked.setdefault(make_question_key(result), []).append(index)
     titles = name_questions([results[places[0]] for places in asked.values()])
     groups = []
     for number, (title, places) in enumerate(zip(titles, asked.values(), strict=True), 1):
@@ -110,7 +110,7 @@ def format_ratio(ratio: Ratio | None) -> str:
     return words.ratio(ratio.value, ratio.bound) + interval
 
 
-def runs_table(comparison: Comparison) -> ReportTable:
+def make_runs_table(comparison: Comparison) -> ReportTable:
     """Build a table with one row for each run."""
     operations = list(dict.fromkeys(name for line in comparison.runs for name in line.latency_us))
     priced = any(line.usd_per_million is not None for line in comparison.runs)
@@ -127,11 +127,11 @@ def runs_table(comparison: Comparison) -> ReportTable:
     ]
     return ReportTable(
         columns=tuple(columns),
-        rows=tuple(tuple(_cells(line, operations, priced)) for line in comparison.runs),
+        rows=tuple(tuple(_list_cells(line, operations, priced)) for line in comparison.runs),
     )
 
 
-def _cells(line: RunLine, operations: Sequence[str], priced: bool) -> list[ReportCell]:
+def _list_cells(line: RunLine, operations: Sequence[str], priced: bool) -> list[ReportCell]:
     interval = words.NOTHING
     if line.interval is not None:
         ends = (line.interval.low_ops_per_second, line.interval.high_ops_per_second)
@@ -139,7 +139,9 @@ def _cells(line: RunLine, operations: Sequence[str], priced: bool) -> list[Repor
     cost = words.NOTHING if line.usd_per_million is None else words.usd_each(line.usd_per_million)
     return [
         ReportCell(line.label),
-        ReportCell(words.with_bound(words.rate(line.figure_ops_per_second), line.bound), "strong"),
+        ReportCell(
+            words.prepend_bound(words.rate(line.figure_ops_per_second), line.bound), "strong"
+        ),
         ReportCell(interval),
         ReportCell(format_ratio(line.ratio)),
         ReportCell(line.load or words.NOTHING),
@@ -150,7 +152,7 @@ def _cells(line: RunLine, operations: Sequence[str], priced: bool) -> list[Repor
     ]
 
 
-def loads_table(comparison: Comparison) -> ReportTable | None:
+def make_loads_table(comparison: Comparison) -> ReportTable | None:
     """Build a table of latency and throughput at the loads that all runs tried."""
     if not comparison.equal_loads:
         return None
@@ -172,7 +174,7 @@ def _load_cells(row: EqualLoad) -> list[ReportCell]:
     return cells
 
 
-def _differences_table(comparison: Comparison) -> ReportTable | None:
+def _make_differences_table(comparison: Comparison) -> ReportTable | None:
     if not comparison.differences:
         return None
     return ReportTable(
@@ -187,7 +189,7 @@ def _differences_table(comparison: Comparison) -> ReportTable | None:
     )
 
 
-def _matrix_table(decision: Matrix) -> ReportTable:
+def _make_matrix_table(decision: Matrix) -> ReportTable:
     rows = []
     for row in decision.rows:
         cells = [ReportCell(row.workload)]

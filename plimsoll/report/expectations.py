@@ -21,7 +21,7 @@ from plimsoll.model.request.expectations import (
     parse_rule,
 )
 from plimsoll.model.run.results import RunResult
-from plimsoll.report.comparing.comparing import differences, question_key
+from plimsoll.report.comparing.comparing import differences, make_question_key
 from plimsoll.report.comparing.ratios import Ratio, divide_capacities
 from plimsoll.report.folder import MAX_BYTES, RESULT, list_run_folders, read_model
 
@@ -82,7 +82,7 @@ def _is_capacity(path: Path) -> bool:
     try:
         text = read_limited(path, bytes_max=MAX_BYTES).decode()
         value = {} if is_deeper(text) else json.loads(text)
-    except ValueError:  # what is wrong, which `read_model` reports
+    except ValueError:  # `read_model` reports what is wrong
         return False
     return isinstance(value, dict) and "verdict" in value
 
@@ -139,9 +139,9 @@ def _compare_with_baseline(
     rule: BaselineRule, judged: Judged, baseline: Judged | None
 ) -> tuple[Answer, str]:
     if baseline is None:
-        return "no answer", f"{rule.baseline} is not at hand where this was judged"
+        return "no answer", f"{rule.baseline} is not available here"
     if asked := _find_differing_question(judged, baseline):
-        return "no answer", f"{rule.baseline} was asked otherwise ({asked})"
+        return "no answer", f"{rule.baseline} answers another question ({asked})"
     ratio = divide_capacities("this", judged.capacity, rule.baseline, baseline.capacity)
     if ratio is None:
         return "no answer", _explain_no_ratio(rule, judged, baseline)
@@ -181,7 +181,7 @@ def _find_differing_question(judged: Judged, baseline: Judged) -> str:
         return f"{one.axis} here, {other.axis} there"
     if judged.result is None or baseline.result is None:
         return ""
-    if question_key(judged.result) == question_key(baseline.result):
+    if make_question_key(judged.result) == make_question_key(baseline.result):
         return ""
     differing = differences([judged.result, baseline.result])
     fields = [one.field for one in differing if one.part in _ASKED]

@@ -17,10 +17,10 @@ from plimsoll.model.run.results import LimitingResource, RunResult, StepResult
 from plimsoll.quoting.costs import usd_per_million
 from plimsoll.report.charts.rows import find_capacity_load
 from plimsoll.report.words import (
+    compute_hourly_usd,
     describe_limiting,
     describe_run_cost,
     describe_run_target,
-    hourly_usd,
     limit_facts,
     name_price_source,
 )
@@ -52,24 +52,24 @@ def build_headline(result: RunResult, usd_per_hour: float | None = None) -> Head
             tag=result.state.value.lower().replace("_", " "),
             decided=False,
             figure=None,
-            brief=_failure(result),
-            sentence=_failure(result),
+            brief=_describe_failure(result),
+            sentence=_describe_failure(result),
             facts=(),
         )
     figure = capacity.max_sustainable_throughput_ops_per_second
     shown = None
     if figure is not None and capacity.bound is not None:
-        shown = words.with_bound(words.rate(figure), capacity.bound)
-    sentence = _sentence(result, capacity, usd_per_hour)
+        shown = words.prepend_bound(words.rate(figure), capacity.bound)
+    sentence = _write_sentence(result, capacity, usd_per_hour)
     if result.failure is not None:
-        sentence += f" {_failure(result)}"
+        sentence += f" {_describe_failure(result)}"
     return Headline(
         tag=verdict_facts(capacity.verdict).name,
         decided=shown is not None and capacity.bound == "=",
         figure=shown,
-        brief=_brief(result, capacity),
+        brief=_shorten_sentence(result, capacity),
         sentence=sentence,
-        facts=tuple(_facts(result, capacity, usd_per_hour)),
+        facts=tuple(_list_facts(result, capacity, usd_per_hour)),
     )
 
 
@@ -81,12 +81,12 @@ MEANT = {
 NAMED_MOST = 3  # with more operations, their latencies stand in the facts alone
 
 
-def _brief(result: RunResult, capacity: Capacity) -> str:
+def _shorten_sentence(result: RunResult, capacity: Capacity) -> str:
     """Say what the figure means and what set the limit; or why there is no figure."""
     if capacity.max_sustainable_throughput_ops_per_second is None or capacity.bound is None:
         sentences = [f"{capacity.summary[0].upper()}{capacity.summary[1:]}."]
     else:
-        latency = _brief_latencies(capacity)
+        latency = _shorten_latencies(capacity)
         sentences = [f"{MEANT[capacity.bound].format(latency=latency)}."]
         if capacity.verdict == "NOT_SUSTAINED":
             sentences = ["passed for minutes, but not for as long as was asked."]
@@ -95,11 +95,11 @@ def _brief(result: RunResult, capacity: Capacity) -> str:
         told = describe_limiting(limiting)
         sentences.append(f"{told[0].upper()}{told[1:]}.")
     if result.failure is not None:
-        sentences.append(_failure(result))
+        sentences.append(_describe_failure(result))
     return " ".join(sentences)
 
 
-def _brief_latencies(capacity: Capacity) -> str:
+def _shorten_latencies(capacity: Capacity) -> str:
     judged = find_capacity_load(capacity)
     if judged is None or not judged.latency_us:
         return ""
@@ -116,7 +116,7 @@ def _brief_latencies(capacity: Capacity) -> str:
     return f", with a {name} latency of {words.join_names(told)}"
 
 
-def _sentence(result: RunResult, capacity: Capacity, usd_per_hour: float | None) -> str:
+def _write_sentence(result: RunResult, capacity: Capacity, usd_per_hour: float | None) -> str:
     """Build the sentence: verdict, precision of the figure, limiting resource, and cost."""
     # The summary begins with a verb only if it has a figure.
     colon = ":" if capacity.max_sustainable_throughput_ops_per_second is None else ""
@@ -124,7 +124,7 @@ def _sentence(result: RunResult, capacity: Capacity, usd_per_hour: float | None)
     if capacity.burst is not None and capacity.verdict != "BURST":
         parts.append(capacity.burst.summary)
     if capacity.interval is not None and capacity.figure is not None:
-        parts.append(f"the 95 % interval is {_span(capacity.interval)}")
+        parts.append(f"the 95 % interval is {_format_span(capacity.interval)}")
     if capacity.closing is not None and capacity.closing.background is not None:
         parts.append(capacity.closing.background.detail)
     limiting = result.limiting
@@ -134,14 +134,14 @@ def _sentence(result: RunResult, capacity: Capacity, usd_per_hour: float | None)
         and _mentions_limit(limiting, capacity)
     ):
         parts.append(describe_limiting(limiting))
-    cost = usd_per_million(capacity, hourly_usd(result, usd_per_hour))
+    cost = usd_per_million(capacity, compute_hourly_usd(result, usd_per_hour))
     if cost is not None:
         whose = _mention_list_price(result, usd_per_hour)
         parts.append(f"that is {words.usd_each(cost)} per million operations{whose}")
     return "; ".join(parts) + "."
 
 
-def _span(interval: Interval) -> str:
+def _format_span(interval: Interval) -> str:
     low, high = interval.low_ops_per_second, interval.high_ops_per_second
     return f"{words.rate(low)} to {words.throughput(high)}"
 
@@ -156,7 +156,7 @@ def _has_reached_limit(capacity: Capacity) -> bool:
     return verdict_facts(capacity.verdict).limit == "target"
 
 
-def _failure(result: RunResult) -> str:
+def _describe_failure(result: RunResult) -> str:
     failure = result.failure
     if failure is None:
         return f"The run ended {result.state.value} without a verdict."
@@ -165,7 +165,7 @@ def _failure(result: RunResult) -> str:
     return f"The run ended {result.state.value}{phase}: {cause}"
 
 
-def _facts(
+def _list_facts(
     result: RunResult, capacity: Capacity, usd_per_hour: float | None
 ) -> list[tuple[str, str]]:
     facts = [("Verdict", f"{capacity.verdict}: {verdict_facts(capacity.verdict).meaning}")]
@@ -175,25 +175,25 @@ def _facts(
     if capacity.burst is not None:
         facts.append(("Burst", capacity.burst.summary))
     if capacity.edge is not None:
-        facts.append(("Edge", _edge(capacity.edge, capacity.axis)))
+        facts.append(("Edge", _describe_edge(capacity.edge, capacity.axis)))
     if capacity.interval is not None:
-        facts.append(("95 % interval", _interval(capacity)))
+        facts.append(("95 % interval", _describe_interval(capacity)))
     if capacity.question is not None:
         facts.append(("Load", capacity.question))
-    if line := _latencies(capacity):
+    if line := _describe_latencies(capacity):
         facts.append(("Latency at this load", line))
     if capacity.closing is not None:
         facts += [(name.capitalize(), text) for name, text in capacity.closing.findings]
     if result.limiting is not None and _mentions_limit(result.limiting, capacity):
         facts += limit_facts(result.limiting)
-    return facts + _costs(result, capacity, usd_per_hour)
+    return facts + _list_costs(result, capacity, usd_per_hour)
 
 
-def _costs(
+def _list_costs(
     result: RunResult, capacity: Capacity, usd_per_hour: float | None
 ) -> list[tuple[str, str]]:
     costs = []
-    hourly = hourly_usd(result, usd_per_hour)
+    hourly = compute_hourly_usd(result, usd_per_hour)
     cost = usd_per_million(capacity, hourly)
     if cost is not None and hourly is not None:
         price = f"{words.usd_each(hourly)} an hour, {name_price_source(result, usd_per_hour)}"
@@ -209,7 +209,7 @@ def _mention_list_price(result: RunResult, given: float | None) -> str:
     return " at the AWS list price of such a target" if own else ""
 
 
-def _edge(edge: LoadRange, axis: Axis) -> str:
+def _describe_edge(edge: LoadRange, axis: Axis) -> str:
     low, high = (float(f"{load:.3g}") for load in (edge.low, edge.high))
     return (
         f"most steps fail from a load between {words.number(low)} and {words.load(high, axis)} on"
@@ -217,7 +217,7 @@ def _edge(edge: LoadRange, axis: Axis) -> str:
     )
 
 
-def _interval(capacity: Capacity) -> str:
+def _describe_interval(capacity: Capacity) -> str:
     interval = capacity.interval
     assert interval is not None  # noqa: S101 - the caller has checked it
     tails = {
@@ -227,12 +227,12 @@ def _interval(capacity: Capacity) -> str:
         None: "",
     }
     return (
-        f"{_span(interval)} ({interval.repetitions} repetitions, {interval.method})"
+        f"{_format_span(interval)} ({interval.repetitions} repetitions, {interval.method})"
         f"{tails[capacity.figure]}. It covers {words.INTERVAL_COVERS}"
     )
 
 
-def _latencies(capacity: Capacity) -> str:
+def _describe_latencies(capacity: Capacity) -> str:
     judged = find_capacity_load(capacity)
     if judged is None:
         return ""
@@ -281,7 +281,7 @@ class Prediction:
         return f"{told}, if nothing else limits it first and each operation takes as many I/Os"
 
 
-def next_step(result: RunResult) -> str:
+def suggest_next_step(result: RunResult) -> str:
     """Return what to do next."""
     capacity = result.capacity
     if capacity is None:

@@ -32,16 +32,16 @@ from plimsoll.report.charts import (
     timeline as heat_map,
 )
 from plimsoll.report.charts.chart import Chart
-from plimsoll.report.charts.html import draw_chart, moment_data
-from plimsoll.report.headline import build_headline, next_step
-from plimsoll.report.phase_tables import run_phases_table
+from plimsoll.report.charts.html import draw_chart, format_moment_data
+from plimsoll.report.headline import build_headline, suggest_next_step
+from plimsoll.report.phase_tables import make_run_phases_table
 from plimsoll.report.size_tables import build_ranking
-from plimsoll.report.tables import background_table, describe_backgrounds
+from plimsoll.report.tables import describe_backgrounds, make_background_table
 from plimsoll.report.words import (
+    compute_hourly_usd,
     describe_run_target,
     explain_no_price,
-    hourly_usd,
-    toggle_table,
+    make_toggle_table,
 )
 from plimsoll.sizing.answer import Sizing
 
@@ -83,7 +83,7 @@ def answer_first_questions(
         usd_per_hour: The target's price per hour in dollars; None to use the run's own estimate.
     """
     capacity = result.capacity
-    answers = [("What to do next", f"{next_step(result)}.")]
+    answers = [("What to do next", f"{suggest_next_step(result)}.")]
     if capacity is None:
         return answers
     if result.limiting is None or result.limiting.resource == "unknown":
@@ -91,14 +91,17 @@ def answer_first_questions(
     # else the facts have the interval, or there is no figure to be sure of
     figure = capacity.max_sustainable_throughput_ops_per_second
     if capacity.interval is None and figure is not None:
-        answers.append(("How sure", _precision(capacity)))
+        answers.append(("How sure", _explain_no_interval(capacity)))
     on_its_own = result.cost is None and not result.request.target.provisioned
-    if usd_per_million(capacity, hourly_usd(result, usd_per_hour)) is None and not on_its_own:
+    if (
+        usd_per_million(capacity, compute_hourly_usd(result, usd_per_hour)) is None
+        and not on_its_own
+    ):
         answers.append(("What it costs", _explain_no_cost(result, usd_per_hour)))
     return answers
 
 
-def _precision(capacity: Capacity) -> str:
+def _explain_no_interval(capacity: Capacity) -> str:
     """Say why the figure has no interval."""
     if capacity.bound != "=":
         return "a bound, not a maximum"
@@ -106,7 +109,7 @@ def _precision(capacity: Capacity) -> str:
 
 
 def _explain_no_cost(result: RunResult, usd_per_hour: float | None) -> str:
-    hourly = hourly_usd(result, usd_per_hour)
+    hourly = compute_hourly_usd(result, usd_per_hour)
     if hourly is not None:
         return f"{words.usd_each(hourly)} an hour; no throughput to divide it by"
     return f"not known: {explain_no_price(result)}"
@@ -115,11 +118,11 @@ def _explain_no_cost(result: RunResult, usd_per_hour: float | None) -> str:
 _POLICY = "{policy}"  # placeholder: the policy hashes the rest of the page
 
 
-def _asset(name: str) -> str:
+def _read_asset(name: str) -> str:
     return resources.files("plimsoll.report").joinpath("assets", name).read_text("utf-8")
 
 
-def script_json(value: object) -> Markup:
+def embed_json(value: object) -> Markup:
     """Return JSON that cannot close the script element which holds it."""
     dumped = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
     return Markup(dumped.replace("<", "\\u003c"))  # noqa: S704 - no tag can be in it
@@ -164,12 +167,12 @@ def fill_template(template: str, drawn: Sequence[Chart], *, printed: str, **valu
     }
     page = environment.get_template(template).render(
         policy=_POLICY,
-        book=script_json(moment_data(drawn)),
+        book=embed_json(format_moment_data(drawn)),
         printed=f"{printed} · Plimsoll",
-        css=Markup(_asset("charts.css") + _asset("report.css")),  # noqa: S704 - our own files
-        colors_light=Markup(theme.theme_css("light")),  # noqa: S704 - our own colors
-        colors_dark=Markup(theme.theme_css("dark")),  # noqa: S704
-        script=Markup(_asset("charts.js") + _asset("report.js")),  # noqa: S704 - our own files
+        css=Markup(_read_asset("charts.css") + _read_asset("report.css")),  # noqa: S704 - our own files
+        colors_light=Markup(theme.write_theme_css("light")),  # noqa: S704 - our own colors
+        colors_dark=Markup(theme.write_theme_css("dark")),  # noqa: S704
+        script=Markup(_read_asset("charts.js") + _read_asset("report.js")),  # noqa: S704 - our own files
         charts={chart.id: chart for chart in drawn},
         **values,
     )
@@ -221,13 +224,13 @@ def render_run(
         else {},
         repeated=capacity is not None and any(step.repetitions > 1 for step in capacity.steps),
         ranking=build_ranking(sizing) if sizing else None,
-        phases=run_phases_table(result.phases),
-        toggle=toggle_table(result.toggle),
+        phases=make_run_phases_table(result.phases),
+        toggle=make_toggle_table(result.toggle),
         conditions=describe_conditions(result.conditions),
-        steps=tables.steps_table(result),
-        beside=background_table(result),
+        steps=tables.make_steps_table(result),
+        beside=make_background_table(result),
         beside_lines=list(describe_backgrounds(result)),
-        audits=tables.audits_table(capacity),
+        audits=tables.make_audits_table(capacity),
         audits_left_out=tables.count_left_out(capacity),
         audit_details=tables.audit_details(capacity),
         problems=[(s.plan.index, problem) for s in result.steps for problem in s.problems],

@@ -28,16 +28,16 @@ class Figures:
     limit: str | None
 
 
-def phase_figures(result: RunResult | None) -> dict[str, Figures]:
+def list_phase_figures(result: RunResult | None) -> dict[str, Figures]:
     """Return the figures of each phase and load, by a readable name: `charge, 16 connections`."""
     return {
         name: figures
         for phase in (result.phases if result else ())
-        for name, figures in _figures_of_phase(phase)
+        for name, figures in _list_figures_of_phase(phase)
     }
 
 
-def _figures_of_phase(phase: PhaseResult) -> Iterator[tuple[str, Figures]]:
+def _list_figures_of_phase(phase: PhaseResult) -> Iterator[tuple[str, Figures]]:
     for load in phase.loads:
         name = f"{phase.name}, {words.load(load.connections, 'connections')}"
         yield name, Figures(values=load.measured, limit=load.limit)
@@ -47,7 +47,7 @@ def _figures_of_phase(phase: PhaseResult) -> Iterator[tuple[str, Figures]]:
         yield f"{phase.name}, {ITS_SEARCH}", Figures(values=values, limit=phase.limit)
 
 
-def run_phases_table(phases: Sequence[PhaseResult]) -> ReportTable | None:
+def make_run_phases_table(phases: Sequence[PhaseResult]) -> ReportTable | None:
     """Build a table of phases to completion, one row for each load; None if there are none."""
     rows = [
         (
@@ -56,7 +56,7 @@ def run_phases_table(phases: Sequence[PhaseResult]) -> ReportTable | None:
             ReportCell(words.number(load.connections)),
             ReportCell(words.number(load.clients)),
             ReportCell(words.rate(load.middle_records_per_second), "strong"),
-            ReportCell(_interval(load)),
+            ReportCell(_format_interval(load)),
             ReportCell(words.number(len(load.steps))),
             ReportCell(words.number(load.unfinished)),
             ReportCell(words.number(load.errors)),
@@ -70,19 +70,19 @@ def run_phases_table(phases: Sequence[PhaseResult]) -> ReportTable | None:
     return ReportTable(columns=(*columns, *more), rows=tuple(rows)) if rows else None
 
 
-def _interval(load: PhaseLoad) -> str:
+def _format_interval(load: PhaseLoad) -> str:
     low, high = load.low_records_per_second, load.high_records_per_second
     if low is None or high is None:
         return words.NOTHING
     return f"{words.rate(low)} to {words.rate(high)}"
 
 
-def phases_table(result: ExperimentResult) -> ReportTable | None:
+def make_phases_table(result: ExperimentResult) -> ReportTable | None:
     """Build a table with a row for each load of each phase and a column for each cell.
 
     None without phases.
     """
-    by_cell = [dict(_figures(cell.phases)) for cell in result.cells]
+    by_cell = [dict(_list_figures(cell.phases)) for cell in result.cells]
     places = dict.fromkeys(place for figures in by_cell for place in figures)
     if not places:
         return None
@@ -93,7 +93,7 @@ def phases_table(result: ExperimentResult) -> ReportTable | None:
     return ReportTable(columns=("", *(c.name for c in result.cells)), rows=tuple(rows))
 
 
-def _figures(phases: Sequence[PhaseResult]) -> Iterator[tuple[str, str]]:
+def _list_figures(phases: Sequence[PhaseResult]) -> Iterator[tuple[str, str]]:
     """Yield each load's records per second with its limit, and the answer of each search."""
     for phase in phases:
         for load in phase.loads:
@@ -103,4 +103,7 @@ def _figures(phases: Sequence[PhaseResult]) -> Iterator[tuple[str, str]]:
         if phase.capacity is not None:
             figure = phase.capacity.max_sustainable_throughput_ops_per_second
             bound = phase.capacity.bound
-            yield f"{phase.name}, {ITS_SEARCH}, ops/s", words.with_bound(words.rate(figure), bound)
+            yield (
+                f"{phase.name}, {ITS_SEARCH}, ops/s",
+                words.prepend_bound(words.rate(figure), bound),
+            )

@@ -124,11 +124,11 @@ def _read_lines(lines: Sequence[str], path: Path) -> Reference:
     for row in reader:
         try:
             if columns >= _OF_CURVES:
-                curves.setdefault(int(row["iops"]), []).append(_step(row))
+                curves.setdefault(int(row["iops"]), []).append(_parse_step(row))
             elif columns >= _OF_RATIOS:
-                ratios.append(_ratio(row))
+                ratios.append(_parse_ratio(row))
             else:
-                gains.append(_gain(row))
+                gains.append(_parse_gain(row))
         except (ValueError, TypeError, ValidationError) as error:
             why = _describe_first(error) if isinstance(error, ValidationError) else error
             raise UsageError(f"--with {path}:{numbers[reader.line_num - 1]}: {why}") from None
@@ -144,7 +144,7 @@ def _read_lines(lines: Sequence[str], path: Path) -> Reference:
     )
 
 
-def _step(row: Mapping[str, Any]) -> PublishedStep:
+def _parse_step(row: Mapping[str, Any]) -> PublishedStep:
     latency = {
         name.removesuffix("_us"): float(value)
         for name, value in row.items()
@@ -159,7 +159,7 @@ def _step(row: Mapping[str, Any]) -> PublishedStep:
     )
 
 
-def _ratio(row: Mapping[str, Any]) -> PublishedRatio:
+def _parse_ratio(row: Mapping[str, Any]) -> PublishedRatio:
     where = {
         axis: tuple(names.split("|"))
         for axis, names in row.items()
@@ -175,7 +175,7 @@ def _ratio(row: Mapping[str, Any]) -> PublishedRatio:
     )
 
 
-def _gain(row: Mapping[str, Any]) -> PublishedGain:
+def _parse_gain(row: Mapping[str, Any]) -> PublishedGain:
     where = ", ".join(
         f"{value} {name}" for name, value in row.items() if name not in _GAIN_COLUMNS and value
     )
@@ -218,13 +218,13 @@ def describe_published_ratio(
                 yield f"{load}{names}: published {said} times{doubt}, measured {told}."
 
 
-def _variants(result: RunResult) -> list[str]:
+def _list_variants(result: RunResult) -> list[str]:
     tags: Mapping[str, str] = result.request.tags
     return [value for key, value in tags.items() if key not in {"experiment", FRESH_TARGET}]
 
 
 def _has_variant(result: RunResult, names: Sequence[str]) -> bool:
-    return any(name in _variants(result) for name in names)
+    return any(name in _list_variants(result) for name in names)
 
 
 def _meets_conditions(result: RunResult, where: Mapping[str, Sequence[str]]) -> bool:
@@ -232,11 +232,11 @@ def _meets_conditions(result: RunResult, where: Mapping[str, Sequence[str]]) -> 
 
 
 def _list_other_variants(result: RunResult, names: Sequence[str]) -> list[str]:
-    return [variant for variant in _variants(result) if variant not in names]
+    return [variant for variant in _list_variants(result) if variant not in names]
 
 
 def _name(result: RunResult, names: Sequence[str]) -> str:
-    return next(variant for variant in _variants(result) if variant in names)
+    return next(variant for variant in _list_variants(result) if variant in names)
 
 
 def describe_gains(
@@ -368,7 +368,7 @@ def _match_curves(
         if result.capacity is None or result.capacity.axis == "rate_ops_per_second":
             raise UsageError(f"--with: {name} has no figures of loads by clients")
     by_iops = {curve.iops: curve for curve in curves}
-    own = [_iops(result) for result in results]
+    own = [_find_iops(result) for result in results]
     if set(own) <= set(by_iops) and len(set(own)) == len(own):
         chosen = [by_iops[iops] for iops in own if iops is not None]
     else:
@@ -376,7 +376,7 @@ def _match_curves(
     return sorted(zip(chosen, results, names, strict=True), key=lambda one: one[0].iops)
 
 
-def _iops(result: RunResult) -> int | None:
+def _find_iops(result: RunResult) -> int | None:
     target = result.request.target
     return None if isinstance(target, EndpointTarget | AuroraTarget) else target.volume.iops
 
@@ -391,23 +391,23 @@ def _compare_shapes(
     if first is None:
         raise UsageError(f"--with: {name} tried none of the published numbers of clients")
     operations = [
-        op for op in published[first].latency_us if _latency(measured[first], op, statistic)
+        op for op in published[first].latency_us if _find_latency(measured[first], op, statistic)
     ]
     columns: dict[str, tuple[tuple[float, float | None], ...]] = {
         "throughput": tuple(
             (
-                _throughput_multiple(step, published[first]),
-                _throughput(measured.get(load), measured[first]),
+                _divide_throughput(step, published[first]),
+                _divide_measured(measured.get(load), measured[first]),
             )
             for load, step in published.items()
         )
     }
     for op in operations:
-        base = _latency(measured[first], op, statistic)
+        base = _find_latency(measured[first], op, statistic)
         columns[op] = tuple(
             (
                 step.latency_us[op] / published[first].latency_us[op],
-                _divide_known(_latency(measured.get(load), op, statistic), base),
+                _divide_known(_find_latency(measured.get(load), op, statistic), base),
             )
             for load, step in published.items()
         )
@@ -419,16 +419,16 @@ def _compare_shapes(
     )
 
 
-def _throughput_multiple(step: PublishedStep, first: PublishedStep) -> float:
+def _divide_throughput(step: PublishedStep, first: PublishedStep) -> float:
     return step.throughput_ops_per_second / first.throughput_ops_per_second
 
 
-def _throughput(judged: JudgedStep | None, first: JudgedStep) -> float | None:
+def _divide_measured(judged: JudgedStep | None, first: JudgedStep) -> float | None:
     figure = judged.throughput_ops_per_second if judged else None
     return _divide_known(figure, first.throughput_ops_per_second)
 
 
-def _latency(judged: JudgedStep | None, operation: str, statistic: Statistic) -> float | None:
+def _find_latency(judged: JudgedStep | None, operation: str, statistic: Statistic) -> float | None:
     """Return the median over a load's repetitions; None if it was not measured."""
     steps = judged.steps if judged else ()
     values = [step.latency_us.get(operation, {}).get(statistic) for step in steps]
@@ -445,7 +445,7 @@ def _describe_knees(curve: PublishedCurve, run: RunResult, name: str) -> str:
     knee = next((step for step in curve.steps if step.knee), None)
     published = "no maximum published"
     if knee is not None:
-        times = words.ratio(_throughput_multiple(knee, curve.steps[0]))
+        times = words.ratio(_divide_throughput(knee, curve.steps[0]))
         load = words.plural(knee.clients, "client")
         published = f"published at {load}, {times} times the throughput of the first load"
     return (
@@ -469,13 +469,13 @@ def _describe_step_up(low: PublishedCurve, high: PublishedCurve, measured: str) 
     below, above = (next((s for s in one.steps if s.knee), None) for one in (low, high))
     published = "not published"
     if below is not None and above is not None:
-        published = f"published {words.ratio(_throughput_multiple(above, below))} times"
+        published = f"published {words.ratio(_divide_throughput(above, below))} times"
         if above.doubt or below.doubt:
             published += " (doubtful)"
     return f"From {low.iops:,} to {high.iops:,} IOPS: {published}, measured {measured}."
 
 
-def shape_table(shape: Shape) -> ReportTable:
+def make_shape_table(shape: Shape) -> ReportTable:
     """Build a table of published and measured multiples, one row for each published load."""
     groups = (("", 1), *((what, 2) for what in shape.multiples))
     rows = []

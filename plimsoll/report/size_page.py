@@ -3,10 +3,10 @@
 from plimsoll.report.page import fill_template
 from plimsoll.report.size_tables import (
     MARKED,
-    demands_table,
     describe_further,
     describe_question,
-    options_table,
+    make_demands_table,
+    make_options_table,
 )
 from plimsoll.sizing.answer import Sizing
 
@@ -20,8 +20,8 @@ def render_sizing(answer: Sizing) -> str:
         answer=answer,
         asked=describe_question(answer),
         marked=MARKED,
-        options=options_table(answer.options) if answer.options else None,
-        measured=options_table(answer.measured),
-        demands=demands_table(answer),
+        options=make_options_table(answer.options) if answer.options else None,
+        measured=make_options_table(answer.measured),
+        demands=make_demands_table(answer),
         lines=list(describe_further(answer)),
     )

@@ -59,19 +59,19 @@ def build_ranking(answer: Sizing) -> Ranking:
         asked=describe_question(answer),
         marked=MARKED,
         lines=tuple(describe_further(answer)),
-        options=options_table(answer.options[:SHOWN]) if answer.options else None,
+        options=make_options_table(answer.options[:SHOWN]) if answer.options else None,
         more=f"And {words.plural(left, 'more target')}: plimsoll size -o FILE.html has all."
         if left > 0
         else "",
     )
 
 
-def options_table(options: Sequence[Option]) -> ReportTable:
+def make_options_table(options: Sequence[Option]) -> ReportTable:
     """Build a table with one row for each target; predicted cells have the kind `predicted`."""
     rows = []
     for option in options:
         kind = "strong" if option.status == "measured" else "predicted"
-        rows.append(tuple(ReportCell(text, kind) for text in _cells(option)))
+        rows.append(tuple(ReportCell(text, kind) for text in _list_cells(option)))
     return ReportTable(columns=OPTION_COLUMNS, rows=tuple(rows))
 
 
@@ -80,7 +80,7 @@ CLOUD_COLUMNS = (
 )  # fmt: skip
 
 
-def managed_options(answer: Sizing) -> list[Option | CloudOption]:
+def list_managed_options(answer: Sizing) -> list[Option | CloudOption]:
     """List the managed databases of all asked clouds, cheapest first; RDS's among them."""
     assert answer.clouds is not None  # noqa: S101 - the caller has asked for clouds
     on_aws = answer.options if "aws" in answer.clouds.clouds else ()
@@ -92,9 +92,9 @@ def shorten(options: Sequence[Option | CloudOption], most: int) -> list[Option |
     """Keep the cheapest volume of each instance, `most` in all, and the cheapest of every cloud."""
     cheapest: dict[tuple[str, str], Option | CloudOption] = {}
     for option in options:
-        cheapest.setdefault(_instance_of(option), option)
+        cheapest.setdefault(_find_instance(option), option)
     first = [*cheapest.values()][:most]
-    seen = {_instance_of(option)[0] for option in first}
+    seen = {_find_instance(option)[0] for option in first}
     for (cloud, _), option in cheapest.items():
         if cloud not in seen:
             seen.add(cloud)
@@ -102,13 +102,13 @@ def shorten(options: Sequence[Option | CloudOption], most: int) -> list[Option |
     return first
 
 
-def _instance_of(option: Option | CloudOption) -> tuple[str, str]:
+def _find_instance(option: Option | CloudOption) -> tuple[str, str]:
     if isinstance(option, CloudOption):
         return option.cloud, option.instance
     return "aws", option.target.instance_class
 
 
-def clouds_table(
+def make_clouds_table(
     options: Sequence[Option | CloudOption], region: str, as_of: date | None, today: date
 ) -> ReportTable:
     """Build a table of targets of several clouds, one row each.
@@ -123,18 +123,18 @@ def clouds_table(
     for option in options:
         if isinstance(option, Option):
             kind = "strong" if option.status == "measured" else "predicted"
-            cells = [*_cells(option)][:-1]
+            cells = [*_list_cells(option)][:-1]
             cells[2] = f"AWS {region}: {cells[2]}"
             oldest = as_of
         else:
-            kind, cells = "predicted", [*_cloud_cells(option)]
+            kind, cells = "predicted", [*_list_cloud_cells(option)]
             oldest = option.as_of
         cells.append(words.NOTHING if oldest is None else describe_age(oldest, today))
         rows.append(tuple(ReportCell(text, kind) for text in cells))
     return ReportTable(columns=CLOUD_COLUMNS, rows=tuple(rows))
 
 
-def _cloud_cells(option: CloudOption) -> Iterator[str]:
+def _list_cloud_cells(option: CloudOption) -> Iterator[str]:
     yield "predicted" if option.sure else "perhaps"
     if option.usd_per_month is not None:
         yield f"{option.usd_per_month:,.2f}"
@@ -160,7 +160,7 @@ def _cloud_cells(option: CloudOption) -> Iterator[str]:
     )
 
 
-def _cells(option: Option) -> Iterator[str]:
+def _list_cells(option: Option) -> Iterator[str]:
     measured = option.status == "measured"
     mark = "" if measured else PREDICTED
     outlook = option.outlook or ("carries" if option.sure else "may carry")
@@ -185,7 +185,7 @@ def _cells(option: Option) -> Iterator[str]:
     yield shown or words.NOTHING
 
 
-def demands_table(answer: Sizing) -> ReportTable:
+def make_demands_table(answer: Sizing) -> ReportTable:
     """Build a table of the demand per operation, one row for each step, by concurrency."""
     return ReportTable(
         columns=DEMAND_COLUMNS,
@@ -193,25 +193,25 @@ def demands_table(answer: Sizing) -> ReportTable:
             (
                 ReportCell(words.rate(load)),
                 ReportCell(words.rate(demand.ops_per_second)),
-                _figure_cell(demand.ios),
-                _figure_cell(demand.read_ios),
-                _figure_cell(demand.write_ios),
-                _figure_cell(None if demand.mib is None else 1024 * demand.mib),
-                ReportCell(words.latency(_us(demand.cpu_s))),
-                _figure_cell(demand.log_flushes),
-                ReportCell(words.latency(_us(demand.lock_wait_s))),
+                _make_figure_cell(demand.ios),
+                _make_figure_cell(demand.read_ios),
+                _make_figure_cell(demand.write_ios),
+                _make_figure_cell(None if demand.mib is None else 1024 * demand.mib),
+                ReportCell(words.latency(_to_us(demand.cpu_s))),
+                _make_figure_cell(demand.log_flushes),
+                ReportCell(words.latency(_to_us(demand.lock_wait_s))),
             )
             for load, demand in answer.demands
         ),
     )
 
 
-def _us(seconds: float | None) -> float | None:
+def _to_us(seconds: float | None) -> float | None:
     return None if seconds is None else 1e6 * seconds
 
 
-def _figure_cell(value: float | None) -> ReportCell:
-    return ReportCell(words.NOTHING if value is None else words.three_figures(value))
+def _make_figure_cell(value: float | None) -> ReportCell:
+    return ReportCell(words.NOTHING if value is None else words.format_three_figures(value))
 
 
 def describe_question(answer: Sizing) -> str:
@@ -257,7 +257,7 @@ def _describe_deciding(answer: Sizing) -> str:
 def describe_confirmation(one: Confirmed) -> str:
     """Describe a confirmation: prediction, measurement and error."""
     error = "" if one.error is None else f", error {one.error:+.0%}"
-    measured = words.with_bound(words.throughput(one.measured), one.bound)
+    measured = words.prepend_bound(words.throughput(one.measured), one.bound)
     return (
         f"confirmed: {target_words(one.target)}: predicted {words.throughput(one.predicted)}"
         f" ({words.rate(one.low)} to {words.rate(one.high)}), measured {measured}{error}"

@@ -67,9 +67,9 @@ def summarize_run(result: RunResult) -> Summary:
         why = result.failure.cause if result.failure else "it has no result"
         cases.append(Case("the run", "failed", f"it ended {result.state.value}: {why}"))
     if result.capacity is not None:
-        cases += _cases(result.capacity, result.expect)
+        cases += _list_cases(result.capacity, result.expect)
     else:
-        cases += map(_case, result.expect)
+        cases += map(_make_case, result.expect)
     top = build_headline(result)
     limits = [("limited by", name_limit(result.limiting))] if result.limiting else []
     return Summary(
@@ -77,8 +77,8 @@ def summarize_run(result: RunResult) -> Summary:
         cases=tuple(cases),
         facts=(
             ("target", describe_run_target(result)),
-            *_figures(result.capacity),
-            *_changes(result.expect),
+            *_list_figures(result.capacity),
+            *_list_changes(result.expect),
             *limits,
             ("answer", top.sentence),
         ),
@@ -91,38 +91,38 @@ def summarize_table(
     name: str, capacity: Capacity, expectations: Sequence[Expectation] = ()
 ) -> Summary:
     """Summarize a verdict on a table of steps."""
-    facts = (*_figures(capacity), *_changes(expectations), ("answer", capacity.summary))
-    return Summary(name=name, cases=tuple(_cases(capacity, expectations)), facts=facts)
+    facts = (*_list_figures(capacity), *_list_changes(expectations), ("answer", capacity.summary))
+    return Summary(name=name, cases=tuple(_list_cases(capacity, expectations)), facts=facts)
 
 
-def _cases(capacity: Capacity, expectations: Sequence[Expectation]) -> list[Case]:
+def _list_cases(capacity: Capacity, expectations: Sequence[Expectation]) -> list[Case]:
     """List the rules; expect an answer too if there is none, or if there are no rules."""
     answered = has_answer(capacity)
-    cases = list(map(_case, expectations))
+    cases = list(map(_make_case, expectations))
     if not answered or not cases:
         cases.insert(0, Case("the verdict", "met" if answered else "no answer", capacity.sentence))
     return cases
 
 
-def _case(expectation: Expectation) -> Case:
+def _make_case(expectation: Expectation) -> Case:
     return Case(expectation.rule, expectation.answer, expectation.because)
 
 
-def _figures(capacity: Capacity | None) -> Iterable[tuple[str, str]]:
+def _list_figures(capacity: Capacity | None) -> Iterable[tuple[str, str]]:
     if capacity is None:
         return
     yield "verdict", capacity.verdict
     figure = capacity.max_sustainable_throughput_ops_per_second
     if figure is not None:
         at = f" at {words.load(capacity.at, capacity.axis)}" if capacity.at is not None else ""
-        yield "capacity", words.with_bound(words.throughput(figure), capacity.bound) + at
+        yield "capacity", words.prepend_bound(words.throughput(figure), capacity.bound) + at
     if (sure := capacity.interval) is not None and figure is not None:
         low, high = sure.low_ops_per_second, sure.high_ops_per_second
         ends = f"{words.rate(low)} to {words.throughput(high)}"
         yield "95 % interval", f"{ends}; {words.INTERVAL_COVERS}"
 
 
-def _changes(expectations: Iterable[Expectation]) -> Iterable[tuple[str, str]]:
+def _list_changes(expectations: Iterable[Expectation]) -> Iterable[tuple[str, str]]:
     """Yield what changed against each baseline."""
     for one in expectations:
         # it may come from another version, so its text is not parsed
@@ -144,15 +144,15 @@ def write_junit(summaries: Sequence[Summary]) -> str:
     A rule that is not met is a failure. A rule without an answer and a failed run are errors, since
     a skipped case would pass.
     """
-    suites = [_suite(summary) for summary in summaries]
+    suites = [_make_suite(summary) for summary in summaries]
     whole = ET.Element("testsuites", {"name": "plimsoll", **_count_outcomes([*summaries])})
     whole.extend(suites)
     ET.indent(whole)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(whole, encoding="unicode")}\n'
 
 
-def _suite(summary: Summary) -> ET.Element:
-    attributes = {"name": _xml_text(summary.name), **_count_outcomes([summary]), "skipped": "0"}
+def _make_suite(summary: Summary) -> ET.Element:
+    attributes = {"name": _escape_xml(summary.name), **_count_outcomes([summary]), "skipped": "0"}
     if summary.began is not None:
         attributes["timestamp"] = f"{summary.began:%Y-%m-%dT%H:%M:%S}"
     if summary.seconds is not None:
@@ -160,15 +160,20 @@ def _suite(summary: Summary) -> ET.Element:
     suite = ET.Element("testsuite", attributes)
     properties = ET.SubElement(suite, "properties")
     for name, value in summary.facts:
-        ET.SubElement(properties, "property", {"name": _xml_text(name), "value": _xml_text(value)})
-    suite.extend(_junit_case(summary, case) for case in summary.cases)
+        ET.SubElement(
+            properties, "property", {"name": _escape_xml(name), "value": _escape_xml(value)}
+        )
+    suite.extend(_make_junit_case(summary, case) for case in summary.cases)
     return suite
 
 
-def _junit_case(summary: Summary, case: Case) -> ET.Element:
-    attributes = {"classname": _xml_text(f"plimsoll.{summary.name}"), "name": _xml_text(case.name)}
+def _make_junit_case(summary: Summary, case: Case) -> ET.Element:
+    attributes = {
+        "classname": _escape_xml(f"plimsoll.{summary.name}"),
+        "name": _escape_xml(case.name),
+    }
     element = ET.Element("testcase", attributes)
-    because = _xml_text(case.because)
+    because = _escape_xml(case.because)
     if case.outcome == "met":
         ET.SubElement(element, "system-out").text = because
     else:
@@ -186,7 +191,7 @@ def _count_outcomes(summaries: Sequence[Summary]) -> dict[str, str]:
     }
 
 
-def _xml_text(text: str) -> str:
+def _escape_xml(text: str) -> str:
     return _NO_TEXT.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
 
 
@@ -200,22 +205,22 @@ _SIGNS = {"met": "✅", "not met": "❌", "no answer": "⚠️", "failed": "❌"
 
 def markdown(summaries: Sequence[Summary]) -> str:
     """Write a heading, a table of facts and a table of rules for each run."""
-    return "\n".join(map(_section, summaries))
+    return "\n".join(map(_write_section, summaries))
 
 
-def _section(summary: Summary) -> str:
+def _write_section(summary: Summary) -> str:
     lines = [
-        f"### {_SIGNS[summary.outcome]} {_markdown_text(summary.name)}: {summary.outcome}",
+        f"### {_SIGNS[summary.outcome]} {_escape_text(summary.name)}: {summary.outcome}",
         "",
         "| | |",
         "|---|---|",
-        *(f"| {_markdown_text(name)} | {_markdown_text(value)} |" for name, value in summary.facts),
+        *(f"| {_escape_text(name)} | {_escape_text(value)} |" for name, value in summary.facts),
         "",
         "| expected | | |",
         "|---|---|---|",
         *(
-            f"| {_markdown_text(case.name)} | {_SIGNS[case.outcome]} {case.outcome} |"
-            f" {_markdown_text(case.because)} |"
+            f"| {_escape_text(case.name)} | {_SIGNS[case.outcome]} {case.outcome} |"
+            f" {_escape_text(case.because)} |"
             for case in summary.cases
         ),
         "",
@@ -223,7 +228,7 @@ def _section(summary: Summary) -> str:
     return "\n".join(lines)
 
 
-def _markdown_text(text: str) -> str:
+def _escape_text(text: str) -> str:
     """Escape foreign text so that it contains no markup, link or mention."""
     line = " ".join(words.escape_controls(text).split())
     escaped = _MARKUP.sub(lambda found: "".join(f"&#{ord(c)};" for c in found[0]), line)

@@ -67,7 +67,7 @@ class ReportTable:
         return tuple(not all(_FIGURE.match(row[at].text) for row in self.rows) for at in places)
 
 
-def steps_table(result: RunResult) -> ReportTable | None:
+def make_steps_table(result: RunResult) -> ReportTable | None:
     """Build the table of steps: load, throughput, latency by operation, target, judgement."""
     if not result.steps:
         return None
@@ -97,7 +97,7 @@ def steps_table(result: RunResult) -> ReportTable | None:
     return ReportTable(
         groups=tuple(groups),
         columns=tuple(columns),
-        rows=tuple(tuple(_step_cells(done, capacity, names, offered)) for done in result.steps),
+        rows=tuple(tuple(_list_cells(done, capacity, names, offered)) for done in result.steps),
     )
 
 
@@ -116,7 +116,7 @@ def find_judgement(capacity: Capacity | None, index: int) -> JudgedStep | None:
     return None
 
 
-def _step_cells(
+def _list_cells(
     done: StepResult, capacity: Capacity | None, names: list[str], offered: bool
 ) -> list[ReportCell]:
     judged = find_judgement(capacity, done.plan.index)
@@ -136,7 +136,7 @@ def _step_cells(
             is_judged = capacity is not None and capacity.statistic == statistic
             over = is_judged and value is not None and limit is not None and value > limit
             cells.append(ReportCell(words.latency(value), "over" if over else ""))
-    cells += [ReportCell(figure) for figure in target_cells(done.target)]
+    cells += [ReportCell(figure) for figure in list_target_cells(done.target)]
     cells += [ReportCell(words.number(step.errors)), ReportCell(words.percent(step.client_busy))]
     if judged is None:
         outcome = describe_unjudged(step) or "not judged"
@@ -167,7 +167,7 @@ def describe_unjudged(step: Step) -> str:
     return step.state or CLOSING_WORDS.get(step.purpose, "")
 
 
-def target_cells(target: TargetFigures | None) -> tuple[str, str, str]:
+def list_target_cells(target: TargetFigures | None) -> tuple[str, str, str]:
     """Format IOPS (reads and writes together), the volume's queue, and CPU in whole percents."""
     if target is None:
         return (words.NOTHING,) * 3
@@ -176,7 +176,7 @@ def target_cells(target: TargetFigures | None) -> tuple[str, str, str]:
     return words.rate(sum(known) if known else None), words.rate(target.queue), words.percent(cpu)
 
 
-def audits_table(capacity: Capacity | None) -> ReportTable | None:
+def make_audits_table(capacity: Capacity | None) -> ReportTable | None:
     """Build a table of audits, one row for each load and one column for each audit.
 
     With more than `LOADS_MOST` loads, only those that failed an audit are shown: the page stays
@@ -258,7 +258,7 @@ def write_steps_csv(result: RunResult) -> str:
 def list_step_rows(result: RunResult) -> list[dict[str, Value]]:
     """Return a row for each step, all with the same columns; None if a value is not known."""
     operations = list_step_operations(result.steps)
-    return [_row(result, done, operations) for done in result.steps]
+    return [_make_row(result, done, operations) for done in result.steps]
 
 
 def _escape_formula(value: Value) -> Value:
@@ -266,7 +266,7 @@ def _escape_formula(value: Value) -> Value:
     return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
 
 
-def _row(result: RunResult, done: StepResult, operations: list[str]) -> dict[str, Value]:
+def _make_row(result: RunResult, done: StepResult, operations: list[str]) -> dict[str, Value]:
     step, judged = done.step, find_judgement(result.capacity, done.plan.index)
     row: dict[str, Value] = {
         "step": done.plan.index,
@@ -339,7 +339,7 @@ def _describe_results(ran: list[BackgroundResult], statistic: Statistic) -> str:
     return f"; {', '.join(parts)} (median of {steps}; no part of the answer)"
 
 
-def background_table(result: RunResult) -> ReportTable | None:
+def make_background_table(result: RunResult) -> ReportTable | None:
     """Build a table of background loads by step and operation; None if there were none."""
     rows = [
         (

@@ -125,7 +125,7 @@ def describe_toggle(found: ToggleResult) -> list[str]:
     ]
     statistic = words.statistic(found.statistic)
     lines += [
-        f"{name} {statistic}: {words.ratio(ratio.ratio)} times ({_interval(ratio)})"
+        f"{name} {statistic}: {words.ratio(ratio.ratio)} times ({_format_interval(ratio)})"
         for name, ratio in found.latency.items()
         if ratio.ratio is not None
     ]
@@ -134,7 +134,7 @@ def describe_toggle(found: ToggleResult) -> list[str]:
     return lines
 
 
-def toggle_table(found: ToggleResult | None) -> ReportTable | None:
+def make_toggle_table(found: ToggleResult | None) -> ReportTable | None:
     """Build a table of throughput, latencies and parameters with one column for each state."""
     if found is None:
         return None
@@ -144,10 +144,10 @@ def toggle_table(found: ToggleResult | None) -> ReportTable | None:
         (
             "throughput, ops/s",
             *(words.rate(state.throughput_ops_per_second) for state in found.states),
-            *_cells(found.throughput),
+            *_format_cells(found.throughput),
         ),
         *(
-            (f"{name}, {statistic} latency", words.NOTHING, words.NOTHING, *_cells(ratio))
+            (f"{name}, {statistic} latency", words.NOTHING, words.NOTHING, *_format_cells(ratio))
             for name, ratio in found.latency.items()
         ),
         *(
@@ -171,12 +171,12 @@ def toggle_table(found: ToggleResult | None) -> ReportTable | None:
     return ReportTable(columns=columns, rows=cells)
 
 
-def _cells(ratio: PairedRatio) -> tuple[str, str]:
+def _format_cells(ratio: PairedRatio) -> tuple[str, str]:
     value = words.NOTHING if ratio.ratio is None else words.ratio(ratio.ratio)
-    return value, _interval(ratio)
+    return value, _format_interval(ratio)
 
 
-def _interval(ratio: PairedRatio) -> str:
+def _format_interval(ratio: PairedRatio) -> str:
     return words.ratio_interval(ratio.low, ratio.high)
 
 
@@ -190,10 +190,10 @@ def _describe_state(state: StateFigures) -> str:
     if state.endpoint is not None:
         return f"reached at {state.endpoint}"
     doubt = "" if state.server_says else ", not confirmed by the server"
-    return f"{_settings(state.server_says or state.parameters)}{doubt}"
+    return f"{_format_settings(state.server_says or state.parameters)}{doubt}"
 
 
-def _settings(values: dict[str, str] | dict[str, str | int]) -> str:
+def _format_settings(values: dict[str, str] | dict[str, str | int]) -> str:
     return ", ".join(f"{name} = {value}" for name, value in values.items())
 
 
@@ -206,7 +206,7 @@ AS_IF = (
 )
 
 
-def hourly_usd(result: RunResult, given: float | None = None) -> float | None:
+def compute_hourly_usd(result: RunResult, given: float | None = None) -> float | None:
     """Return the target's price per hour in dollars: `given`, else the run's estimate.
 
     None if it is not known. If I/Os are charged, those of the answer's load are included.

@@ -12,11 +12,11 @@ from plimsoll.errors import LimitReachedError, UsageError
 from plimsoll.model.request.experiment import (
     Cell,
     Experiment,
-    cell_request,
     combinations,
     find_origin,
     find_partner,
     list_fresh_targets,
+    make_cell_request,
     name_cell,
 )
 from plimsoll.model.request.request import Request
@@ -89,7 +89,7 @@ def expand_cells(experiment: Experiment) -> tuple[Cell, ...]:
     runs = product(combinations(experiment), list_fresh_targets(experiment))
     for index, (variants, fresh) in enumerate(runs):
         try:
-            request = validate(Request, cell_request(experiment, variants, fresh))
+            request = validate(Request, make_cell_request(experiment, variants, fresh))
         except UsageError as error:
             for complaint in error.complaints:
                 placed = _place_complaint(experiment, variants, complaint, fresh)

@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 from plimsoll.complaints import Complaint
-from plimsoll.documents import Document, Parts, node_parts
+from plimsoll.documents import Document, Parts, list_node_parts
 from plimsoll.errors import UsageError
 from plimsoll.model.request.boundary import is_whole_workload
 from plimsoll.requests.checked_request import (
@@ -36,7 +36,7 @@ def read_requests(document: Document) -> dict[str, CheckedRequest]:
         raise document.locate_complaints(
             UsageError(Complaint((RUNS,), "must name at least one run"))
         )
-    entries = node_parts(document.root)
+    entries = list_node_parts(document.root)
     _, runs = entries.pop(RUNS)
     base = _make_mapping(entries, document.root)
     known: CompiledWorkloads = {}
@@ -44,7 +44,7 @@ def read_requests(document: Document) -> dict[str, CheckedRequest]:
         str(name): Document(_merge_nodes(base, change), document.source).check(
             partial(_check_named_request, run=name, known=known)
         )
-        for name, (_, change) in node_parts(runs).items()
+        for name, (_, change) in list_node_parts(runs).items()
     }
 
 
@@ -65,10 +65,10 @@ def _merge_nodes(base: yaml.Node, change: yaml.Node) -> yaml.Node:
     """
     if not (isinstance(base, yaml.MappingNode) and isinstance(change, yaml.MappingNode)):
         return change
-    if is_whole_workload({str(name) for name in node_parts(change)}):
+    if is_whole_workload({str(name) for name in list_node_parts(change)}):
         return change
-    entries = node_parts(base)
-    for name, (key, value) in node_parts(change).items():
+    entries = list_node_parts(base)
+    for name, (key, value) in list_node_parts(change).items():
         _, replaced = entries.pop(name, (key, value))
         entries[name] = (key, _merge_nodes(replaced, value))
     return _make_mapping(entries, change)

@@ -136,18 +136,14 @@ def _compute_demand(
     busy = None if cpu is None or processors is None else cpu / 100 * processors
     return Demand(
         ops_per_second=rate,
-        ios=visits_per_operation(_add_known(target.read_iops, target.write_iops), rate),
+        ios=visits_per_operation(target.iops, rate),
         read_ios=visits_per_operation(target.read_iops, rate),
         write_ios=visits_per_operation(target.write_iops, rate),
-        mib=visits_per_operation(_add_known(target.read_mib_s, target.write_mib_s), rate),
+        mib=visits_per_operation(target.mib_s, rate),
         cpu_s=visits_per_operation(busy, rate),
         log_flushes=visits_per_operation(waits.log_flushes, rate * load_s),
         lock_wait_s=visits_per_operation(sum(locks) if locks else None, rate * load_s),
     )
-
-
-def _add_known(one: float | None, other: float | None) -> float | None:
-    return None if one is None or other is None else one + other
 
 
 def _durable_write_us(target: TargetFigures) -> float | None:

@@ -20,7 +20,7 @@ from plimsoll.model.request.request import Target
 from plimsoll.model.run.quote import CostLine
 from plimsoll.quoting.charges import INSTANCE_PRICES, list_target_charges
 from plimsoll.quoting.costs import add_usd
-from plimsoll.quoting.quotes import oldest_price_date, price_charge
+from plimsoll.quoting.quotes import find_oldest_price_date, price_charge
 from plimsoll.sizing.caps import Made
 
 # The volumes on offer: each type is a ladder from the smallest to the largest.
@@ -203,4 +203,4 @@ def price_monthly(target: Target, prices: PriceTable) -> Monthly:
         )
         for charge, price in zip(charges, found, strict=True)
     )
-    return Monthly(usd=add_usd(items), items=items, as_of=oldest_price_date(found))
+    return Monthly(usd=add_usd(items), items=items, as_of=find_oldest_price_date(found))

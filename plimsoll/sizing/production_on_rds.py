@@ -100,17 +100,13 @@ def summarize_instance(
         rates=Rates(
             read_iops=spread(lambda sample: sample.read_iops),
             write_iops=spread(lambda sample: sample.write_iops),
-            iops=spread(lambda sample: _add_known(sample.read_iops, sample.write_iops)),
-            mib=spread(lambda sample: _add_known(sample.read_mib_s, sample.write_mib_s)),
+            iops=spread(lambda sample: sample.iops),
+            mib=spread(lambda sample: sample.mib_s),
             cpu_percent=spread(lambda sample: sample.cpu_percent),
             queue=spread(lambda sample: sample.queue),
         ),
         notes=tuple(notes),
     )
-
-
-def _add_known(one: float | None, other: float | None) -> float | None:
-    return None if one is None or other is None else one + other
 
 
 # The history of an instance for `plimsoll advise`, by the minute.
@@ -231,8 +227,7 @@ def read_instance_history(instance: str, for_s: float, now: datetime) -> History
 
 def _sum_io(sample: TargetSample) -> tuple[float, float] | None:
     """Return I/Os and bytes a second; None if one of them is not known."""
-    iops = _add_known(sample.read_iops, sample.write_iops)
-    mib_s = _add_known(sample.read_mib_s, sample.write_mib_s)
+    iops, mib_s = sample.iops, sample.mib_s
     return None if iops is None or mib_s is None else (iops, mib_s * 2**20)
 
 

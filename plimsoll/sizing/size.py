@@ -63,9 +63,9 @@ def list_assumptions(run: Measured, *, here: bool = False) -> Iterator[str]:
     yield from _state_storage(run)
     if profile.tails_under_way:
         yield (
-            "latencies grow with the mean time of an operation as they did in the run; since this"
-            " workload writes, they may also be as long as they were with as many operations in"
-            " progress: the shorter of the two is most likely, the second is the worst case"
+            "latencies are to the mean time of an operation as they were in the run; because this"
+            " workload writes, the worst case is the latency that the run had with as many"
+            " operations in progress, and the lower of the two is the most likely"
         )
     if run.known.held is not None:
         resource, held = run.known.held
@@ -83,9 +83,9 @@ def list_assumptions(run: Measured, *, here: bool = False) -> Iterator[str]:
 def _state_demand(profile: Profile) -> str:
     assert profile.ios is not None  # noqa: S101 - asked by its caller
     each = profile.ios.at(profile.most_load)
+    mid, low, high = map(words.format_three_figures, (each.mid, each.low, each.high))
     return (
-        f"an operation takes {words.three_figures(each.mid)} I/Os"
-        f" ({words.three_figures(each.low)} to {words.three_figures(each.high)}) at the heaviest"
+        f"an operation takes {mid} I/Os ({low} to {high}) at the heaviest"
         " measured load, and as many at heavier loads; in the best case they keep falling"
     )
 
@@ -174,7 +174,7 @@ def size(
         statistic: The latency statistic that the limits apply to.
         today: The date from which growth counts.
         times_per_year: The yearly growth factor of the load; None if it does not grow.
-        horizon_years: When the load has to be carried too, given its growth; None if not asked.
+        horizon_years: Years after which the grown load has to be carried too; None if not asked.
         confirmed: The predictions that runs have checked.
         clouds: The clouds whose machines and databases are ranked too.
         cloud_prices: The prices of other clouds; None for the built-in ones.

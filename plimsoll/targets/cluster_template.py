@@ -29,7 +29,7 @@ def add_nodes(template: str, nodes: int, zones: Sequence[Zone]) -> str:
     first = copy.deepcopy({name: resources[name] for name in (_INSTANCE, _ANSWER, _LISTENS)})
     place = ClusterPlace(1, nodes)
     resources[_INSTANCE]["Properties"]["Tags"].append(_make_tag(PLACE_TAG, str(place)))
-    _user_data_variables(resources[_INSTANCE])["Token"] = str(place.token)
+    _find_user_data_variables(resources[_INSTANCE])["Token"] = str(place.token)
     before = _LISTENS
     for number in range(2, nodes + 1):
         further = _copy_node(first, ClusterPlace(number, nodes), zones[(number - 1) % len(zones)])
@@ -49,7 +49,7 @@ def _copy_node(first: Mapping[str, Any], place: ClusterPlace, zone: Zone) -> dic
     properties = instance["Properties"]
     properties |= {"AvailabilityZone": zone.name, "SubnetId": zone.subnet_id}
     properties["Tags"] += [_make_tag(PLACE_TAG, str(place)), _make_tag(SEED_TAG, _SEED)]
-    _user_data_variables(instance).update(
+    _find_user_data_variables(instance).update(
         Answer={"Ref": f"{_ANSWER}{number}"},
         Node=str(number),
         Rack=zone.name,
@@ -63,7 +63,7 @@ def _copy_node(first: Mapping[str, Any], place: ClusterPlace, zone: Zone) -> dic
     return {f"{name}{number}": resource for name, resource in made.items()}
 
 
-def _user_data_variables(instance: Mapping[str, Any]) -> dict[str, object]:
+def _find_user_data_variables(instance: Mapping[str, Any]) -> dict[str, object]:
     """Return the variables of an instance's user data."""
     header, _ = instance["Properties"]["UserData"]["Fn::Base64"]["Fn::Join"][1]
     _, variables = header["Fn::Sub"]

@@ -56,7 +56,8 @@ def resolve_rds_version(engine: ManagedEngine, asked: str) -> str:
     majors = {version: major_of(engine, version) for version in every}
     alike = [version for version in every if majors[version] == major_of(engine, asked)]
     allowed = alike or dict.fromkeys(majors.values())
-    problem = f"RDS does not offer {words.ENGINES[engine]} {asked} in {_read_client_region()}"
+    region = clients.rds().meta.region_name
+    problem = f"RDS does not offer {words.ENGINES[engine]} {asked} in {region}"
     raise UsageError(
         Complaint(("target", "engine_version"), problem, asked, tuple(reversed([*allowed])))
     )
@@ -88,7 +89,3 @@ def _filter_versions(engine: ManagedEngine, asked: str, versions: Iterable[str])
 def _parse_version(version: str) -> tuple[int, ...]:
     """Sort key of a version: its numbers. RDS's own 5.7.44-rds.20260521 follows 5.7.44."""
     return tuple(int(part) for part in version.replace("-rds", "").split(".") if part.isdecimal())
-
-
-def _read_client_region() -> str:
-    return clients.rds().meta.region_name

@@ -79,13 +79,9 @@ def choose_zones(
     )
     there = ", ".join(sorted(offering)) or "no zone"
     raise TargetCreationError(
-        f"the target could not be created: {_choose_class(target)} is offered in {there};"
+        f"the target could not be created: {target.instance_class} is offered in {there};"
         f" the deployment has {own}"
     )
-
-
-def _choose_class(target: Made) -> str:
-    return target.instance_class
 
 
 def _list_offering_zones(target: Made, version: str | None) -> Iterable[str]:

@@ -20,9 +20,9 @@ from plimsoll.aws.drain import build_drain_condition, require_no_drain
 from plimsoll.aws.items import (
     ATTEMPTS,
     CONDITION_FAILED,
-    item_values,
     log_unreadable,
     read_item,
+    unpack_item,
     write_transaction,
 )
 from plimsoll.errors import LimitReachedError, PlimsollError, UnreadableRecordError
@@ -35,10 +35,6 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef, UpdateTypeDef
 
 _GRANT = "grant#"
-
-
-def _read_grant(value: object) -> Grant:
-    return Grant.model_validate(value)
 
 
 def find_team_limits(settings: TeamSettings, team: str) -> "Limits | None":
@@ -193,7 +189,7 @@ class Limits:
         answer = clients.dynamodb().get_item(
             TableName=self._table, Key=self._key, ConsistentRead=True
         )
-        return item_values(answer.get("Item", {}))
+        return unpack_item(answer.get("Item", {}))
 
 
 def _read_grants(team: str, item: Mapping[str, Any]) -> dict[str, Grant]:
@@ -203,7 +199,9 @@ def _read_grants(team: str, item: Mapping[str, Any]) -> dict[str, Grant]:
         if name.startswith(_GRANT):
             what = f"{name} of team {team}"
             try:
-                grants[name.removeprefix(_GRANT)] = read_item(what, partial(_read_grant, value))
+                grants[name.removeprefix(_GRANT)] = read_item(
+                    what, partial(Grant.model_validate, value)
+                )
             except UnreadableRecordError as error:
                 log_unreadable(error)
     return grants

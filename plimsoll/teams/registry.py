@@ -9,13 +9,13 @@ cdk.json counts.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
 from plimsoll.aws import clients
 from plimsoll.aws.configuration import list_configurations
-from plimsoll.aws.items import read_all_readable, read_item
+from plimsoll.aws.items import query_items, read_all_readable, read_item
 from plimsoll.complaints import Complaint
 from plimsoll.errors import NotFoundError, UsageError
 from plimsoll.model.base import Model
@@ -48,7 +48,9 @@ def list_teams(settings: TeamSettings) -> dict[str, Team]:
 
 def list_added_teams(table: str) -> dict[str, Team]:
     """Return the teams in the table, by name; unreadable ones are left out."""
-    readable, _ = read_all_readable(partial(_read_team, item) for item in _query_teams(table))
+    readable, _ = read_all_readable(
+        partial(_read_team, item) for item in query_items(table, _PARTITION)
+    )
     return dict(readable)
 
 
@@ -89,16 +91,6 @@ def remove_team(table: str, name: str) -> None:
     answer = clients.dynamodb().delete_item(TableName=table, Key=_key(name), ReturnValues="ALL_OLD")
     if not answer.get("Attributes"):
         raise NotFoundError(f"no team {name!r} was added with `plimsoll team put`")
-
-
-def _query_teams(table: str) -> Iterator[Mapping[str, Any]]:
-    pages = clients.dynamodb().get_paginator("query")
-    for page in pages.paginate(
-        TableName=table,
-        KeyConditionExpression="pk = :pk",
-        ExpressionAttributeValues={":pk": {"S": _PARTITION}},
-    ):
-        yield from page["Items"]
 
 
 def _read_team(item: Mapping[str, Any]) -> tuple[str, Team]:

@@ -65,7 +65,7 @@ def _show_capacity(result: RunResult) -> str:
     figure = capacity.max_sustainable_throughput_ops_per_second if capacity else None
     if capacity is None or figure is None:
         return words.NOTHING
-    return words.with_bound(words.throughput(figure), capacity.bound)
+    return words.prepend_bound(words.throughput(figure), capacity.bound)
 
 
 def _show_load(result: RunResult) -> str:

@@ -24,7 +24,7 @@ from plimsoll.fleet.plan import (
     compute_period_wait_ms,
     count_late_steps,
 )
-from plimsoll.fleet.relay import plan_relay, results_after_ms
+from plimsoll.fleet.relay import compute_results_after_ms, plan_relay
 from plimsoll.model.deployment.function_settings import PlanStepSettings
 from plimsoll.model.judging.steps import CLOSING, FinishedStep
 from plimsoll.model.request.experiment import Turn
@@ -49,27 +49,27 @@ class Next:
     @staticmethod
     def conclude() -> dict[str, object]:
         """End the search."""
-        return _next_answer("conclude")
+        return _make_answer("conclude")
 
     @staticmethod
     def check_conditions() -> dict[str, object]:
         """End the search, and check what the workload says of its rows before the conclusion."""
-        return _next_answer("check")
+        return _make_answer("check")
 
     @staticmethod
     def pause(wait_s: int) -> dict[str, object]:
         """Wait, then plan again: the target recovers, or the step would start too late."""
-        return _next_answer("pause", wait_s=wait_s)
+        return _make_answer("pause", wait_s=wait_s)
 
     @staticmethod
     def switch(following: NextStep) -> dict[str, object]:
         """Bring the target into the toggle state in which the next step is measured."""
-        return _next_answer("switch", step=following.index + 1, state=following.state or "")
+        return _make_answer("switch", step=following.index + 1, state=following.state or "")
 
     @staticmethod
     def step(plan: StepPlan) -> dict[str, object]:
         """Let the fleet run a step."""
-        return _next_answer(
+        return _make_answer(
             "step",
             step=plan.index,
             clients=list(range(plan.clients_in_all)),
@@ -92,7 +92,7 @@ class Next:
         window_ms = round(1000 * first.duration_s)
         called, again = first.relay.called_at_epoch_ms, second.relay.called_at_epoch_ms
         ends, last = first.window_end_epoch_ms, first.relay.last
-        judged = ends + results_after_ms(first)
+        judged = ends + compute_results_after_ms(first)
         lanes = (
             _find_turn(
                 "client", first.index, last, called, again + window_ms, every_ms=2 * window_ms
@@ -108,7 +108,7 @@ class Next:
             ),
         )
         items = [TURN_ITEMS * lane + client for lane in (0, 1) for client in range(fleet)]
-        return _next_answer(
+        return _make_answer(
             "relay",
             step=last,
             clients=[*items, 2 * TURN_ITEMS, 3 * TURN_ITEMS],
@@ -144,7 +144,7 @@ def _find_turn(
     }
 
 
-def _next_answer(
+def _make_answer(
     kind: str,
     *,
     wait_s: int = 0,
@@ -255,7 +255,7 @@ def must_wait_for_partner(records: Records, record: RunRecord) -> bool:
     return not ready and now() < (record.started_at or record.submitted_at) + patience
 
 
-def step_delay_ms(plan: StepPlan, period_s: int | None, turn: Turn | None) -> int:
+def compute_step_delay_ms(plan: StepPlan, period_s: int | None, turn: Turn | None) -> int:
     """Compute how much later a step must start to keep to its turn and to whole metric periods.
 
     Args:
@@ -332,21 +332,21 @@ def start_step(
     plan = plan_background(request, plan)
     late = count_late_steps(finished)
     early = _set_barrier(settings, plan, late)
-    lead_ms = _relay_lead_ms(settings, plan, late)
+    lead_ms = _compute_relay_lead_ms(settings, plan, late)
     files = files_of(settings, record.run_id)
     windows = plan_relay(request, early, then, lead_ms=lead_ms)
     paid = require_step_budget(files, record, request, early, windows[1:])
     then = then[:paid]
     kind = request.target.kind
     period_s = settings.metric_period_seconds if has_metrics(record.target, kind) else None
-    pause_s = step_delay_ms(early, period_s, record.turn) // 1000 - PLANNING_S
+    pause_s = compute_step_delay_ms(early, period_s, record.turn) // 1000 - PLANNING_S
     if pause_s >= PAUSE_LEAST_S:  # the state machine waits, so no Lambda client is billed for it
         return Next.pause(pause_s)
     target = connect_as_master(settings, record.target)
     with family_of(target.protocol).open_datasets(target) as datasets:
         numbers = [_number_loads(datasets, checked, window) for window in windows[: len(then) + 1]]
     plan = _set_barrier(settings, plan, late)
-    start = plan.start_at_epoch_ms + step_delay_ms(plan, period_s, record.turn)
+    start = plan.start_at_epoch_ms + compute_step_delay_ms(plan, period_s, record.turn)
     if then:  # whole seconds: each of its seconds is then that of one fleet
         start = -(-start // 1000) * 1000
     plan = plan.model_copy(update={"start_at_epoch_ms": start})
@@ -402,7 +402,7 @@ def limit_to_time_left(settings: PlanStepSettings, record: RunRecord, plan: Step
     return plan.model_copy(update={"duration_s": max(1.0, min(plan.duration_s, left_s))})
 
 
-def _relay_lead_ms(settings: PlanStepSettings, plan: StepPlan, late_before: int) -> int:
+def _compute_relay_lead_ms(settings: PlanStepSettings, plan: StepPlan, late_before: int) -> int:
     """Return the time from the call of a relay's fleet to its barrier, in ms.
 
     It leaves the lane's last fleet the time to end.

@@ -38,7 +38,7 @@ from plimsoll.errors import (
 from plimsoll.fleet.background_client import join_spans, list_span_loads
 from plimsoll.fleet.plan import make_load_spec
 from plimsoll.fleet.watchdog import kill_after
-from plimsoll.machine import peak_memory_mib
+from plimsoll.machine import read_peak_memory_mib
 from plimsoll.metrics import publish_from_environment
 from plimsoll.model.base import Model
 from plimsoll.model.databases import protocol_facts
@@ -276,7 +276,7 @@ def run_client(settings: ReachSettings, run_id: str, step: int, client: int) -> 
             client=client,
             invoked_epoch_ms=invoked_ms,
             cold_start=cold,
-            memory_max_mib=peak_memory_mib(),
+            memory_max_mib=read_peak_memory_mib(),
             report=report,
             looks=looks,
             background=beside.name if beside else None,
@@ -373,13 +373,13 @@ def _send_client_load(
         spans = list(list_span_loads(plan, beside, client, workload=workload, target=target))
         sent = [(span, send_load(span.spec, cancel=cancel)) for span in spans]
         return join_spans(plan, sent), ()
-    workload = checked.of_phase(plan.phase).engine_workload(load_number=plan.load_number)
+    of_phase = checked.of_phase(plan.phase)
+    workload = of_phase.engine_workload(load_number=plan.load_number)
     spec = make_load_spec(plan, client, workload=workload, target=target)
     with ExitStack() as beside_load:
         tell = beside_load.enter_context(open_second_sender(run_id, plan, client))
         if client != WATCHES or not plan.fill_s:
             return send_and_sample(spec, plan, tell, cancel)
-        of_phase = checked.of_phase(plan.phase)
         numbered = of_phase.engine_workload(load_number=plan.fill_load_number)
         filling = beside_load.enter_context(fill_before(plan, spec, numbered))
         report, looks = send_and_sample(spec, plan, tell, cancel)

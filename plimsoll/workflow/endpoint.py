@@ -8,7 +8,7 @@ from plimsoll.errors import UsageError
 from plimsoll.model.databases import protocol_of_engine
 from plimsoll.model.request.endpoint_target import EndpointTarget
 from plimsoll.model.request.request import Request
-from plimsoll.model.request.toggle import endpoints_by_state
+from plimsoll.model.request.toggle import map_endpoints_by_state
 from plimsoll.model.run.run_record import TargetAddress
 
 
@@ -29,7 +29,7 @@ def find_endpoint_addresses(
         return {"": find_endpoint_address(request.target, allowed)}
     addresses = {}
     for number, (name, target) in enumerate(
-        endpoints_by_state(request.target, request.toggle).items()
+        map_endpoints_by_state(request.target, request.toggle).items()
     ):
         try:
             addresses[name] = find_endpoint_address(target, allowed)

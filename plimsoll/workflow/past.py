@@ -68,14 +68,14 @@ def list_run_operations(result: RunResult) -> list[str]:
     return sorted({name for step in result.steps for name in step.operations})
 
 
-def judged_limits_us(result: RunResult) -> dict[str, float]:
+def find_judged_limits_us(result: RunResult) -> dict[str, float]:
     """Return the limits a run was judged by: the request's, or multiples of its lightest load's."""
     judged = result.capacity.steps if result.capacity else ()
     found = {name: us for load in judged for name, us in load.limit_us.items()}
     return {**found, **result.request.limits.limits_us}
 
 
-def volume_gib(result: RunResult) -> int:
+def find_volume_gib(result: RunResult) -> int:
     """Return the size of a run's volume in GiB; 1 if it has no volume."""
     target = result.request.target
     if isinstance(target, EndpointTarget | AuroraTarget):

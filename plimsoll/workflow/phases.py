@@ -130,9 +130,11 @@ def _summarize_search(
 
 
 def _summarize_load(steps: Sequence[StepResult], volume: VolumeLimits | None) -> PhaseLoad:
-    rates = [records_per_second(step) for step in steps]
+    rates = [compute_records_per_second(step) for step in steps]
     between = interval([rate for rate in rates if rate])
-    limiting = _find_limiting([s for s in steps if records_per_second(s) is not None], volume)
+    limiting = _find_limiting(
+        [s for s in steps if compute_records_per_second(s) is not None], volume
+    )
     plan = steps[0].plan
     return PhaseLoad(
         connections=plan.connections,
@@ -141,7 +143,9 @@ def _summarize_load(steps: Sequence[StepResult], volume: VolumeLimits | None) ->
         records_per_second=tuple(rates),
         low_records_per_second=between.low_ops_per_second if between else None,
         high_records_per_second=between.high_ops_per_second if between else None,
-        unfinished=sum(records_per_second(s) is not None and not is_finished(s) for s in steps),
+        unfinished=sum(
+            compute_records_per_second(s) is not None and not is_finished(s) for s in steps
+        ),
         errors=sum(step.step.errors or 0 for step in steps),
         resource=limiting.resource if limiting else None,
         reached=bool(limiting and limiting.reached),
@@ -152,8 +156,8 @@ def _summarize_load(steps: Sequence[StepResult], volume: VolumeLimits | None) ->
 
 def _describe_doubt(steps: Sequence[StepResult]) -> str | None:
     """Return which passes were left out, which a search would have repeated, and why."""
-    left_out = [step.step for step in steps if records_per_second(step) is None]
-    counted = [step.step for step in steps if records_per_second(step) is not None]
+    left_out = [step.step for step in steps if compute_records_per_second(step) is None]
+    counted = [step.step for step in steps if compute_records_per_second(step) is not None]
     disputed = [step for step in counted if not select_undisputed([step], RULES)]
     of_all, parts = words.plural(len(steps), "pass", "passes"), []
     if left_out:
@@ -164,7 +168,7 @@ def _describe_doubt(steps: Sequence[StepResult]) -> str | None:
     return ", ".join(parts) or None
 
 
-def records_per_second(step: StepResult) -> float | None:
+def compute_records_per_second(step: StepResult) -> float | None:
     """Return a pass's throughput in records per second; None if the pass measured nothing usable.
 
     A pass with missing clients is not usable: it had fewer connections than it would be reported

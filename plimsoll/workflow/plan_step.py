@@ -58,7 +58,7 @@ def plan_next_step(settings: PlanStepSettings, run_id: str) -> dict[str, object]
         records_of(settings).change(run_id, phase="step", step_at=now())
     assert record.target is not None  # noqa: S101 - the states before this one have set it
     target = connect_as_master(settings, record.target)
-    number = _next_warming_round(request, record, files)
+    number = _find_next_warming_round(request, record, files)
     if number is not None:
         warming = plan_warming(
             request,
@@ -231,7 +231,7 @@ def _has_answer(files: RunFiles) -> bool:
     return isinstance(following, Done) or following.purpose in CLOSING
 
 
-def _next_warming_round(request: Request, record: RunRecord, files: RunFiles) -> int | None:
+def _find_next_warming_round(request: Request, record: RunRecord, files: RunFiles) -> int | None:
     """Return the number of the next round of unmeasured load; None if the search begins."""
     if request.prepare.warm_s == 0 or record.step not in (None, WARMING_STEP):
         return None

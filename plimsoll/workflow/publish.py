@@ -1,7 +1,4 @@
-"""Sends a concluded run's answer to the metric sink, and a deployment's figures to CloudWatch.
-
-These functions run inside the VPC.
-"""
+"""Sends a concluded run's answer to the metric sink, from inside the VPC."""
 
 from itertools import chain
 

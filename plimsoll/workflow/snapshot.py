@@ -21,7 +21,7 @@ from plimsoll.targets.snapshots import (
 )
 
 
-def snapshot_kind(request: Request) -> Kind:
+def find_snapshot_kind(request: Request) -> Kind:
     """Return which service takes the target's snapshot: RDS, or EBS for Cassandra's volume."""
     return "cassandra" if request.target.kind == "cassandra" else "rds"
 
@@ -43,9 +43,9 @@ def keep_dataset(settings: TakeSnapshotSettings, run_id: str) -> dict[str, objec
     records = records_of(settings)
     record = records.require_running(run_id)
     request = files_of(settings, run_id).get(REQUEST, Request)
-    kind = snapshot_kind(request)
-    tags = {**settings.tags, **_snapshot_tags(record)}
-    take_snapshot(kind, run_id, source=_snapshot_source(record), tags=tags)
+    kind = find_snapshot_kind(request)
+    tags = {**settings.tags, **_make_tags(record)}
+    take_snapshot(kind, run_id, source=_find_source(record), tags=tags)
     seen = find_snapshot(kind, run_id)
     if seen is None:  # a listing may lag behind
         return {"taken": False, "wait_s": settings.poll_seconds}
@@ -57,7 +57,7 @@ def keep_dataset(settings: TakeSnapshotSettings, run_id: str) -> dict[str, objec
     return {"taken": seen.whole, "wait_s": settings.poll_seconds}
 
 
-def _snapshot_source(record: RunRecord) -> str:
+def _find_source(record: RunRecord) -> str:
     assert record.target is not None  # noqa: S101 - the states before this one have set it
     source = record.target.volume_id or record.target.identifier
     assert source is not None  # noqa: S101 - a target that is made for a run has one
@@ -76,7 +76,7 @@ def _schedule_deletion(
     )
 
 
-def _snapshot_tags(record: RunRecord) -> dict[str, str]:
+def _make_tags(record: RunRecord) -> dict[str, str]:
     assert record.prepares_until is not None  # noqa: S101 - of a run that prepares a dataset
     return {
         RUN_ID: record.run_id,

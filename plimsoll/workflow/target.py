@@ -79,7 +79,7 @@ def create_target(settings: CreateTargetSettings, run_id: str) -> dict[str, obje
     files.put(TEMPLATE, template)
     stack_id = create_stack(
         name=record.stack_name,
-        template_url=template_url(settings.results_bucket, files.key(TEMPLATE)),
+        template_url=build_template_url(settings.results_bucket, files.key(TEMPLATE)),
         parameters={**_build_stack_parameters(record, zone), **own_parameters},
         tags={**settings.tags, **_build_stack_tags(record)},
         role_arn=settings.target_service_role_arn,
@@ -92,7 +92,7 @@ def create_target(settings: CreateTargetSettings, run_id: str) -> dict[str, obje
     return {"clients_in": zone.clients}
 
 
-def template_url(bucket: str, key: str) -> str:
+def build_template_url(bucket: str, key: str) -> str:
     """Return the URL at which CloudFormation reads a template from S3."""
     place = clients.s3().meta
     domain = "amazonaws.com.cn" if place.partition == "aws-cn" else "amazonaws.com"

@@ -49,7 +49,7 @@ def read_statement(text: str, names: Names) -> tuple[Token, ...]:
     """Check a statement whose table names are filled in, and return its tokens.
 
     Raises:
-        WorkloadError: It does something else than to read or write rows of the workload's tables,
+        WorkloadError: It does something other than read or write rows of the workload's tables,
             or it is not clear what it does.
     """
     tokens = tokenize(text, names.language)
@@ -171,7 +171,7 @@ class _Reader(Cursor):
                 self._operand(token, word)
             elif token.kind == "name":
                 self._name(token)
-            # a name in some settings of sql_mode
+            # Some settings of sql_mode make a quoted text a name.
             elif token.kind == "text" and self.peek().is_mark("("):
                 raise workload_error(f"calls {show_token(token)}, which is text")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.report.charts.theme import theme_css
+from plimsoll.report.charts.theme import write_theme_css
 
 ASSETS = Path(str(resources.files("plimsoll.console").joinpath("assets")))
 REPORT = Path(str(resources.files("plimsoll.report").joinpath("assets")))
@@ -54,5 +54,5 @@ def test_nothing_stands_inline_and_nothing_comes_from_elsewhere() -> None:
 
 def test_the_colors_are_the_reports() -> None:
     sheet = (ASSETS / "theme.css").read_text("utf-8")
-    assert theme_css("light") in sheet
-    assert theme_css("dark") in sheet
+    assert write_theme_css("light") in sheet
+    assert write_theme_css("dark") in sheet

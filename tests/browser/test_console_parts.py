@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page
 from plimsoll import words
 from plimsoll.console.scenarios import scenarios
 from plimsoll.local.front import Front
-from plimsoll.model.judging.verdicts import verdict_names
+from plimsoll.model.judging.verdicts import list_verdict_names
 from plimsoll.model.request.request import Request
 from plimsoll.packaged import find_packaged_folder
 from plimsoll.requests.schemas import schema as schema_of
@@ -73,7 +73,7 @@ def test_loads_are_named_as_everywhere_else(call: Call, load: float, axis: str) 
 
 def test_verdicts_are_named_as_in_the_report(served: Page, call: Call) -> None:
     served.wait_for_function("document.querySelector('#version').textContent !== ''")
-    assert call("run_words", "VERDICTS") == verdict_names()
+    assert call("run_words", "VERDICTS") == list_verdict_names()
 
 
 def live(*, steps: list[int], at: list[int], every_s: int = 1) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import pytest
 from moto import mock_aws
 
 from plimsoll.local.account import REGION
-from plimsoll.local.deploying import Deployer, default_settings, state_machine_arn
+from plimsoll.local.deploying import Deployer, make_default_settings, state_machine_arn
 from plimsoll.model.deployment.functions import FUNCTIONS
 from plimsoll.model.deployment.rules import BUS_NAME, EXECUTION_RULES, JANITOR, RUN_ENDED
 from plimsoll.model.deployment.tables import TABLES, Table
@@ -35,7 +35,7 @@ def twin() -> Iterator[Any]:
                 made[name] = boto3.client(name, region_name=REGION)  # type: ignore[call-overload]
             return made[name]
 
-        deployer = Deployer(client, default_settings())
+        deployer = Deployer(client, make_default_settings())
         deployer.storage()
         for rule in EXECUTION_RULES:
             deployer.execution_rule(rule)
@@ -62,7 +62,7 @@ def by_name(attributes: list[dict[str, str]]) -> list[dict[str, str]]:
 def test_tables_have_the_same_keys_indexes_and_time_to_live(
     app_template: Template, twin: Any, table: Table
 ) -> None:
-    name = default_settings()[table.setting]
+    name = make_default_settings()[table.setting]
     here = twin("dynamodb").describe_table(TableName=name)["Table"]
     there = on_aws(app_template, table)
     assert here["KeySchema"] == there["KeySchema"]

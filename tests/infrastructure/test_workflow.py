@@ -12,7 +12,7 @@ from plimsoll.statemachines import (
     STATE_MACHINES,
     fill_placeholders,
     list_placeholders,
-    machine_placeholder,
+    name_machine_placeholder,
 )
 from tests.infrastructure.template import Template, as_list
 
@@ -73,7 +73,7 @@ def test_a_name_in_a_definition_leads_to_the_function_or_machine_of_that_name(
 ) -> None:
     given = _called(machine(app_template, name))
     named = {row.arn_placeholder: row.name for row in FUNCTIONS.values()}
-    machines = {machine_placeholder(other): other for other in STATE_MACHINES}
+    machines = {name_machine_placeholder(other): other for other in STATE_MACHINES}
     for placeholder, value in given.items():
         if placeholder in machines:
             assert value == {"Ref": _id(app_template, machines[placeholder])}

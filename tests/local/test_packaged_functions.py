@@ -26,7 +26,7 @@ from plimsoll.aws import clients
 from plimsoll.aws.run_files import RunFiles, client_path, plan_path
 from plimsoll.errors import MissingToolError
 from plimsoll.local.databases.mariadb_server import MariaDbServer
-from plimsoll.local.deploying import PRINCIPAL, default_settings
+from plimsoll.local.deploying import PRINCIPAL, make_default_settings
 from plimsoll.model.deployment.deployment import read_deployment
 from plimsoll.model.deployment.functions import FUNCTIONS, OF_DEPLOYMENT, Setting
 from plimsoll.model.engine.answered import LoadReport
@@ -124,7 +124,7 @@ def synthesize(folder: Path, platform: Platform) -> dict[str, DeployedFunction]:
         for asset in assets
         for destination in asset["destinations"].values()
     }
-    values = {setting.name: value for setting, value in default_settings().items()}
+    values = {setting.name: value for setting, value in make_default_settings().items()}
     stored = [setting.name for setting in STORED]  # there is no table to read them from
     found = [
         resource["Properties"]
@@ -173,7 +173,7 @@ def invoke(
 ) -> Any:
     """Invoke a packaged function as its row of the table says; gives its answer."""
     row = FUNCTIONS[name]
-    settings = {**default_settings(), **NAMES, Setting.ALLOWED_ENDPOINTS: allowed}
+    settings = {**make_default_settings(), **NAMES, Setting.ALLOWED_ENDPOINTS: allowed}
     given = row.settings.variables(settings)
     passed = {key: value for key, value in os.environ.items() if key.startswith("AWS_")}
     done = subprocess.run(

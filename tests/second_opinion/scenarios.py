@@ -11,7 +11,7 @@ from plimsoll.model.timings import AWS_TIMINGS, ENVIRONMENTS_AT_ONCE, ENVIRONMEN
 from plimsoll.statemachines import (
     STATE_MACHINES,
     fill_placeholders,
-    machine_placeholder,
+    name_machine_placeholder,
     read_definition,
 )
 from tests.second_opinion.scripted_aws import (
@@ -181,7 +181,7 @@ def definition(machine: str) -> str:
         for name, row in FUNCTIONS.items()
     }
     machines = {
-        machine_placeholder(name): f"arn:aws:states:{REGION}:{ACCOUNT}:stateMachine:{name}"
+        name_machine_placeholder(name): f"arn:aws:states:{REGION}:{ACCOUNT}:stateMachine:{name}"
         for name in STATE_MACHINES
     }
     named = {str(Setting.EVENT_BUS): "bus", str(Setting.RESULTS_BUCKET): "results"}

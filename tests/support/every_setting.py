@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from plimsoll.aws.run_files import RunFiles, files_of
 from plimsoll.aws.run_records import Records, records_of
-from plimsoll.local.deploying import default_settings
+from plimsoll.local.deploying import make_default_settings
 from plimsoll.model.deployment.function_settings import (
     ApiSettings,
     ArmDeletionSettings,
@@ -69,7 +69,7 @@ def settings_on_aws(changes: Mapping[Setting, str]) -> EverySetting:
     """Give settings such as functions have on AWS, with tables of `tests.support.aws_resources`."""
     return EverySetting.of_deployment(
         {
-            **default_settings(),
+            **make_default_settings(),
             **AWS_TIMINGS.settings,
             **{table.setting: table.name for table in TABLES},
             Setting.RESULTS_BUCKET: "results",

@@ -147,12 +147,12 @@ def test_a_bracket_says_which_end_passes(
     [("=", "900", "1.70"), (">=", "≥ 900", "≥ 1.70"), ("<", "< 900", "≤ 1.70")],
 )
 def test_a_bound_has_its_sign(bound: str, figure: str, ratio: str) -> None:
-    assert words.with_bound("900", bound) == figure
+    assert words.prepend_bound("900", bound) == figure
     assert words.ratio(1.7, bound) == ratio
 
 
 def test_a_figure_of_no_bound_has_no_sign() -> None:
-    assert words.with_bound("900", None) == "900"
+    assert words.prepend_bound("900", None) == "900"
 
 
 @pytest.mark.parametrize(

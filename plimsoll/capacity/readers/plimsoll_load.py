@@ -9,7 +9,7 @@ from plimsoll.capacity.readers.reading import Reading, number_at, value_at
 from plimsoll.errors import UsageError
 from plimsoll.model.engine.answered import LoadReport, SecondReport
 from plimsoll.model.judging.steps import STATISTICS, Half, Step
-from plimsoll.model.run.results import known_rows
+from plimsoll.model.run.results import split_known_rows
 from plimsoll.model.validation import describe_first_error, read_foreign_value
 
 
@@ -38,7 +38,7 @@ def read_plimsoll_load(value: object, name: str) -> Reading:
     latency = {
         operation: totals.latency_us.model_dump() for operation, totals in report.operations.items()
     }
-    meant, missing = known_rows(report.operations)
+    meant, missing = split_known_rows(report.operations)
     late_us = report.client.send_lateness_us
     busy = report.client.busy_fraction
     warmup_s = number_at(value, "load.warmup_s", name) or 0.0

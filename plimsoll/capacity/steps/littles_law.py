@@ -94,8 +94,8 @@ def audit_littles_law(step: Step, factor: float) -> Audit:
     allowed = step.connections * factor * (1 + begun_before)
     if found.least <= allowed < found.most:
         return _make_undecided(
-            f"the operations' shares: {words.three_figures(found.least)} to"
-            f" {words.three_figures(found.most)} concurrent operations,"
+            f"the operations' shares: {words.format_three_figures(found.least)} to"
+            f" {words.format_three_figures(found.most)} concurrent operations,"
             f" {words.plural(step.connections, 'connection')}",
         )
     passed = found.most <= allowed
@@ -109,7 +109,7 @@ def audit_littles_law(step: Step, factor: float) -> Audit:
         name="littles_law",
         passed=passed,
         detail=f"{words.throughput(step.throughput_ops_per_second)} x {words.latency(mean_us)} ="
-        f" {bound}{words.three_figures(busy)} concurrent operations,"
+        f" {bound}{words.format_three_figures(busy)} concurrent operations,"
         f" {words.plural(step.connections, 'connection')}"
         f" ({found.shares or 'for any shares'}){more if needed else ''}",
     )

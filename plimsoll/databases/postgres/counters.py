@@ -129,10 +129,10 @@ def _describe_samples(looks: ServerLooks | None) -> list[str]:
         of_looks = f"{looks.checkpoint_looks} of {words.plural(looks.looks, 'sample')}"
         signs.append(f"a checkpoint was in progress in {of_looks}")
     if looks.autovacuum_workers:
-        workers = words.three_figures(looks.autovacuum_workers)
+        workers = words.format_three_figures(looks.autovacuum_workers)
         signs.append(f"{workers} autovacuum workers were at work, as a mean")
     if looks.log_waiters:
-        waiters = words.three_figures(looks.log_waiters)
+        waiters = words.format_three_figures(looks.log_waiters)
         signs.append(f"{waiters} sessions waited for the log, as a mean")
     return signs
 

@@ -26,7 +26,7 @@ from plimsoll.local.lambdas.invocation import (
 from plimsoll.local.lambdas.sandboxes import SandboxPool
 from plimsoll.local.leftovers import IN_MEMORY
 from plimsoll.local.replacing import replace_members
-from plimsoll.local.room import free_disk_bytes
+from plimsoll.local.room import read_free_disk_bytes
 from plimsoll.process_limits import name_low_limits
 
 LOG = logging.getLogger(__name__)
@@ -121,7 +121,7 @@ class Functions:
         if not answer.failed:
             return answer
         for home in self._homes:
-            if home.is_dir() and free_disk_bytes(home) < _FULL_BYTES:
+            if home.is_dir() and read_free_disk_bytes(home) < _FULL_BYTES:
                 return _add_cause(
                     answer, f"no space left in {home.resolve()} for databases and logs"
                 )

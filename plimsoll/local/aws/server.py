@@ -2,10 +2,10 @@
 
 Run as `python -m plimsoll.local.aws.server` by `plimsoll.local.aws.process`. The first line of
 standard input is the configuration (JSON); the first line of standard output says where it listens,
-or why it does not. The end of standard input ends it, with all that it started: after the line
-`close` its folder stays, without it the parent has died, and the folder goes too. Should it be
-killed itself, its databases and sandboxes are killed by their guards and the kernel, and what they
-leave is removed by the parent, or by the next twin of the folder.
+or why it does not. It ends at the end of standard input, with all that it started. After the line
+`close` its folder stays; without that line the parent has died, and the folder is removed. If it is
+killed, the guards and the kernel kill its databases and sandboxes, and the parent, or the next twin
+of the folder, removes what they leave.
 """
 
 import fcntl
@@ -59,10 +59,7 @@ def main() -> None:
 
 
 def _end_at_limits() -> None:
-    """Have this process end where it lacks a thread or memory for one.
-
-    Whoever waits for that thread would wait forever.
-    """
+    """End this process when it cannot start a thread, for which others would wait forever."""
     start = threading.Thread.start
 
     def start_or_end(thread: threading.Thread) -> None:
@@ -144,8 +141,8 @@ def _serve() -> None:
 def _offer_one_region() -> None:
     """Offer every service in the twin's region alone.
 
-    moto asks for the regions of each service, three times already when it is imported, and boto3
-    reads the service's whole model to tell: half a second of processor time in all.
+    moto asks boto3 for the regions of each service, three times while it is imported, and each time
+    boto3 reads the service's whole model: half a second of processor time in all.
     """
     import boto3  # noqa: PLC0415
 
@@ -158,8 +155,8 @@ def _offer_one_region() -> None:
 def _watch_machine(locks: Sequence[TextIO]) -> None:
     """End once a folder is removed, as a cleaner of /tmp does, or once the clock is set back.
 
-    What runs there would wait for the folder, or for a barrier as long as the clock was set back.
-    It ends, too, once it may open no further file: whoever connects would not be answered.
+    Otherwise runs would wait for the folder, or for a barrier as long as the clock was set back.
+    It also ends when it may open no further file, since it could answer no further connection.
 
     Args:
         locks: The open file `lock` of each folder.

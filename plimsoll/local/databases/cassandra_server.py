@@ -10,7 +10,11 @@ from types import MappingProxyType
 
 from plimsoll.errors import PlimsollError
 from plimsoll.local.databases.cassandra_program import fetch_cassandra, find_java
-from plimsoll.local.databases.cassandra_settings import HEAP_MIB, server_command, write_settings
+from plimsoll.local.databases.cassandra_settings import (
+    HEAP_MIB,
+    make_server_command,
+    write_settings,
+)
 from plimsoll.local.databases.database_server import (
     DISK_FULL,
     PORT_TAKEN,
@@ -85,7 +89,7 @@ class CassandraServer(DatabaseServer):
         for folder in ("data", "tmp"):
             (directory / folder).mkdir(parents=True, exist_ok=True)
         is_new = not any((directory / "data").iterdir())
-        signs = _signs_of_readiness(settings, is_new=is_new)
+        signs = _list_signs_of_readiness(settings, is_new=is_new)
 
         def start_server() -> CassandraServer:
             if is_new:  # An attempt whose port was taken may have made the first user already.
@@ -102,7 +106,9 @@ class CassandraServer(DatabaseServer):
             )
             (directory / "server.log").unlink(missing_ok=True)
             process = GuardedProcess.start(
-                server_command(java, jars, directory, heap_mib=heap_mib, joins=seed is not None),
+                make_server_command(
+                    java, jars, directory, heap_mib=heap_mib, joins=seed is not None
+                ),
                 environment={**os.environ, **environment},
                 working_directory=directory,
                 log=directory / "server.log",
@@ -142,7 +148,7 @@ class CassandraServer(DatabaseServer):
         return (errors or exceptions or [line for line in lines if line] or ["it said nothing"])[-1]
 
 
-def _signs_of_readiness(settings: Mapping[str, object], *, is_new: bool) -> list[str]:
+def _list_signs_of_readiness(settings: Mapping[str, object], *, is_new: bool) -> list[str]:
     """Return what its log must contain before clients have all their rights.
 
     A new server with passwords creates its first user in the background, sometimes only after it

@@ -120,7 +120,7 @@ def write_settings(
     (directory / "logback.xml").write_text(_LOGBACK)
 
 
-def ring_settings(place: ClusterPlace) -> dict[str, object]:
+def make_ring_settings(place: ClusterPlace) -> dict[str, object]:
     """Return settings that give a node an equal share of the ring; empty if it is alone.
 
     It joins before there are rows, so it has none to fetch from the others.
@@ -136,7 +136,7 @@ def ring_settings(place: ClusterPlace) -> dict[str, object]:
     }
 
 
-def server_command(
+def make_server_command(
     java: Path, jars: Path, directory: Path, *, heap_mib: int, joins: bool = False
 ) -> list[str | Path]:
     """Return the command that runs the server in the foreground, with all files in its folder."""

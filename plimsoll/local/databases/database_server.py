@@ -14,7 +14,7 @@ from urllib.parse import quote
 from plimsoll import words
 from plimsoll.errors import PlimsollError
 from plimsoll.local.guarded import GuardedProcess
-from plimsoll.local.room import free_disk_bytes
+from plimsoll.local.room import read_free_disk_bytes
 
 PORT_TAKEN = "Address already in use"
 DISK_FULL = "No space left on device"
@@ -154,7 +154,7 @@ Server = TypeVar("Server", bound=DatabaseServer)
 
 def lacks_room(folder: Path) -> bool:
     """Return whether the disk of a folder has too little room for a server to start."""
-    return free_disk_bytes(folder) < _START_BYTES
+    return read_free_disk_bytes(folder) < _START_BYTES
 
 
 def is_disk_full(text: str) -> bool:

@@ -116,7 +116,7 @@ class MariaDbServer(SqlServer):
         def start_server() -> MariaDbServer:
             chosen = port or choose_port()
             process = GuardedProcess.start(
-                _server_command(
+                _make_server_command(
                     mariadbd, directory, chosen, statements, {**DEFAULT_SETTINGS, **settings}
                 ),
                 environment={**os.environ, **environment},
@@ -177,7 +177,7 @@ class MariaDbServer(SqlServer):
     def wait_ready(self, timeout_s: float) -> None:
         """Wait until it serves its account, and delete the statements that made it."""
         super().wait_ready(timeout_s)
-        _init_path(self.directory).unlink(missing_ok=True)
+        _find_init_file(self.directory).unlink(missing_ok=True)
 
     def _is_ready(self, timeout_s: float) -> bool:
         """Return whether this server, and no other on its port, serves its account.
@@ -186,8 +186,8 @@ class MariaDbServer(SqlServer):
         attempt.
         """
         try:
-            # First without pymysql, which reads this machine's authorities for each connection: a
-            # server that does not listen yet is asked often.
+            # Without pymysql at first: it loads this machine's certificate authorities for each
+            # connection, and a server that does not listen yet is tried often.
             reached = socket.create_connection((self.host, self.port), timeout_s)
         except OSError:
             return False
@@ -212,13 +212,13 @@ class MariaDbServer(SqlServer):
         errors = [line for line in lines if "[ERROR]" in line and "Aborting" not in line]
         if any(PORT_TAKEN in line for line in errors):
             return f"port {self.port}: {PORT_TAKEN}"
-        # With room, a server writes at least a line; the last error is only a consequence.
+        # A server whose disk has room writes at least one line, so no line means a full disk.
         if is_disk_full("\n".join(lines)) or (not lines and lacks_room(self.directory)):
             return f"{DISK_FULL}: {self.directory}"
         return errors[-1].partition("[ERROR] ")[2] if errors else (lines or ["it said nothing"])[-1]
 
 
-def _server_command(
+def _make_server_command(
     mariadbd: Path, directory: Path, port: int, statements: Path, settings: Settings
 ) -> list[str | Path]:
     """Return the server's command line; a setting without a value is a bare option."""
@@ -244,7 +244,7 @@ def _server_command(
 def _write_init_file(directory: Path, user: str, password: str, database: str) -> Path:
     """Write the server's first statements, run before it accepts connections, for our eyes only."""
     account = f"'{_quote(user)}'@'%'"
-    path = _init_path(directory)
+    path = _find_init_file(directory)
     path.unlink(missing_ok=True)
     path.touch(mode=0o600)
     path.write_text(
@@ -255,7 +255,7 @@ def _write_init_file(directory: Path, user: str, password: str, database: str) -
     return path
 
 
-def _init_path(directory: Path) -> Path:
+def _find_init_file(directory: Path) -> Path:
     return directory / "init.sql"
 
 

@@ -94,8 +94,8 @@ class PostgresServer(SqlServer):
         def start_server() -> PostgresServer:
             chosen = port or choose_port()
             process = GuardedProcess.start(
-                _server_command(
-                    postgres, directory, chosen, {**_default_settings(major), **settings}
+                _make_server_command(
+                    postgres, directory, chosen, {**_make_default_settings(major), **settings}
                 ),
                 environment={**os.environ, **environment},
                 working_directory=directory,
@@ -131,12 +131,12 @@ class PostgresServer(SqlServer):
         return line.partition(":  ")[2] or line
 
 
-def _default_settings(major: int) -> dict[str, str | int]:
+def _make_default_settings(major: int) -> dict[str, str | int]:
     """Return the default settings of a major version's server."""
     return {**DEFAULT_SETTINGS, **(_FROM_18 if major >= 18 else NONE)}
 
 
-def _server_command(
+def _make_server_command(
     postgres: Path, directory: Path, port: int, settings: Settings
 ) -> list[str | os.PathLike[str]]:
     """Return the server's command line; its data and the access file are in the directory."""

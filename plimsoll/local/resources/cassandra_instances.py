@@ -15,9 +15,9 @@ from moto.ec2.utils import random_instance_id
 from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.local.account import ACCOUNT, REGION
 from plimsoll.local.databases.cassandra_server import CassandraServer
-from plimsoll.local.databases.cassandra_settings import ring_settings
-from plimsoll.local.resources.registry import Database, Databases, instance_memory_mib
-from plimsoll.local.resources.sampler import ec2_naming
+from plimsoll.local.databases.cassandra_settings import make_ring_settings
+from plimsoll.local.resources.registry import Database, Databases, find_instance_memory_mib
+from plimsoll.local.resources.sampler import name_ec2_metrics
 from plimsoll.local.resources.snapshots import Snapshots
 from plimsoll.local.resources.template_volumes import read_volume
 from plimsoll.model.aws.instances import find_instance_limits
@@ -61,7 +61,7 @@ def create_instance(
         UsageError: EC2 has no such instance or volume.
         PlimsollError: The server did not start.
     """
-    memory_mib = instance_memory_mib(instance_type)
+    memory_mib = find_instance_memory_mib(instance_type)
     if data is None and not has_instance_store(instance_type):
         raise UsageError(f"the instance has no nvme volume: {instance_type}")
     instance_id = random_instance_id()
@@ -85,7 +85,8 @@ def create_instance(
             snapshots.restore(str(data["SnapshotId"]), directory)
         server = CassandraServer.start(
             directory=directory / "server",
-            settings=memory_settings(heap_mib, databases.memory_scale) | ring_settings(place),
+            settings=make_memory_settings(heap_mib, databases.memory_scale)
+            | make_ring_settings(place),
             environment=volume.environment(),
             host=_choose_address(),
             port=CQL_PORT,
@@ -96,7 +97,7 @@ def create_instance(
         if place.seed is not None:
             _await_joined(place, server.host)
         volume_id = None if data is None else _describe_volume(instance_id, volume.volume)
-        sampler = databases.sample(volume, server.pid, ec2_naming(instance_id, volume_id))
+        sampler = databases.sample(volume, server.pid, name_ec2_metrics(instance_id, volume_id))
         attributes = {"InstanceId": instance_id, "PrivateIp": server.host}
         return Database(
             identifier=identifier,
@@ -135,7 +136,7 @@ def choose_default_heap_mib(memory_mib: int) -> int:
     return max(min(memory_mib // 2, 1024), min(memory_mib // 4, 8192))
 
 
-def memory_settings(heap_mib: int, memory_scale: float) -> dict[str, object]:
+def make_memory_settings(heap_mib: int, memory_scale: float) -> dict[str, object]:
     """Scale Cassandra's memory use: a quarter of its heap for memtables, 5 % for keys.
 
     The JVM's own heap is not scaled: with 1/128 of 4 GiB it would not start.

@@ -14,9 +14,9 @@ from plimsoll.local.account import ACCOUNT, REGION
 from plimsoll.local.databases.database_server import DatabaseServer
 from plimsoll.local.resources.rds_servers import Asked
 from plimsoll.local.resources.rds_settings import check_engine
-from plimsoll.local.resources.registry import Database, Databases, instance_memory_mib
+from plimsoll.local.resources.registry import Database, Databases, find_instance_memory_mib
 from plimsoll.local.resources.restarting import Restarting
-from plimsoll.local.resources.sampler import Sampler, rds_naming
+from plimsoll.local.resources.sampler import Sampler, name_rds_metrics
 from plimsoll.local.resources.snapshots import Snapshots
 from plimsoll.local.resources.template_volumes import (
     drop_volume_parameters,
@@ -52,13 +52,13 @@ def create_rds_instance(
     version = str(properties["EngineVersion"])
     engine = check_engine(str(properties["Engine"]), version)
     instance_class = str(properties["DBInstanceClass"])
-    class_memory_bytes = instance_memory_mib(instance_class) * MIB
+    class_memory_bytes = find_instance_memory_mib(instance_class) * MIB
     snapshot = properties.get("DBSnapshotIdentifier")
     if snapshot is None:
         user = str(properties.get("MasterUsername", "admin"))
         database = str(properties.get("DBName", user))
     else:
-        user, database = snapshots.whole(str(snapshot)).account
+        user, database = snapshots.find_whole(str(snapshot)).account
     password = secrets.token_urlsafe(24)
     asked = Asked(
         engine=engine,
@@ -96,11 +96,11 @@ def create_rds_instance(
             switch_read_cache(volume, parameters)
             with_them = replace(asked, parameters=drop_volume_parameters(parameters))
             again = with_them.start(directory / "server", volume, certificate, port=port)
-            return again, databases.sample(volume, again.pid, rds_naming(identifier))
+            return again, databases.sample(volume, again.pid, name_rds_metrics(identifier))
 
         undo.callback(server.remove)
         secret = _make_secret(user, password)
-        sampler = databases.sample(volume, server.pid, rds_naming(identifier))
+        sampler = databases.sample(volume, server.pid, name_rds_metrics(identifier))
         attributes = {
             "Endpoint.Address": server.host,
             "Endpoint.Port": str(server.port),

@@ -212,7 +212,7 @@ class Databases:
             self.delete(database.identifier)
 
 
-def instance_memory_mib(instance_class: str) -> int:
+def find_instance_memory_mib(instance_class: str) -> int:
     """Return an instance class's memory in MiB, as EC2 describes it.
 
     Raises:

@@ -13,7 +13,7 @@ StartAgain = Callable[[Mapping[str, str]], tuple[DatabaseServer, Sampler]]
 
 
 class Restarting:
-    """Restarts one instance in the background, once at a time, and not after its deletion.
+    """Restarts one instance in the background: one restart at a time, none after its deletion.
 
     Attributes:
         start_again: Starts the server on the same files and port with other parameters.

@@ -56,7 +56,7 @@ class Seen:
 Naming = Callable[[Seen], Sequence[Points]]
 
 
-def rds_naming(identifier: str) -> Naming:
+def name_rds_metrics(identifier: str) -> Naming:
     """Name measurements as RDS does."""
 
     def name(period: Seen) -> Sequence[Points]:
@@ -66,19 +66,19 @@ def rds_naming(identifier: str) -> Naming:
             "WriteIOPS": (seen.write_iops, "Count/Second"),
             "ReadThroughput": (seen.read_mib_s * 2**20, "Bytes/Second"),
             "WriteThroughput": (seen.write_mib_s * 2**20, "Bytes/Second"),
-            "ReadLatency": (_seconds(seen.read_latency_us), "Seconds"),
-            "WriteLatency": (_seconds(seen.write_latency_us), "Seconds"),
-            "FlushLatency": (_seconds(seen.flush_latency_us), "Seconds"),
+            "ReadLatency": (_to_seconds(seen.read_latency_us), "Seconds"),
+            "WriteLatency": (_to_seconds(seen.write_latency_us), "Seconds"),
+            "FlushLatency": (_to_seconds(seen.flush_latency_us), "Seconds"),
             "DiskQueueDepth": (seen.queue, "Count"),
             "BurstBalance": (seen.burst_balance_percent, "Percent"),
-            **_machine_values(period),
+            **_list_machine_values(period),
         }
         return [Points("AWS/RDS", ("DBInstanceIdentifier", identifier), values)]
 
     return name
 
 
-def ec2_naming(instance_id: str, volume_id: str | None) -> Naming:
+def name_ec2_metrics(instance_id: str, volume_id: str | None) -> Naming:
     """Name measurements as EC2 and EBS do; without an EBS volume, as for instance storage.
 
     EBS and EC2 count operations and bytes of a period, RDS gives rates.
@@ -93,7 +93,7 @@ def ec2_naming(instance_id: str, volume_id: str | None) -> Naming:
             f"{prefix}ReadBytes": (seen.read_mib_s * 2**20 * length_s, "Bytes"),
             f"{prefix}WriteBytes": (seen.write_mib_s * 2**20 * length_s, "Bytes"),
         }
-        instance = _machine_values(period)
+        instance = _list_machine_values(period)
         if volume_id is None:
             instance |= storage
             return [Points("AWS/EC2", ("InstanceId", instance_id), instance)]
@@ -109,35 +109,35 @@ def ec2_naming(instance_id: str, volume_id: str | None) -> Naming:
     return name
 
 
-def _machine_values(seen: Seen) -> dict[str, tuple[float | None, str]]:
+def _list_machine_values(seen: Seen) -> dict[str, tuple[float | None, str]]:
     known: dict[str, tuple[float | None, str]] = {
         "CPUUtilization": (seen.cpu_percent, "Percent"),
         "EscapedIOPS": (seen.volume.escaped_iops, "Count/Second"),
-        "EscapedThroughput": (_bytes(seen.volume.escaped_mib_s), "Bytes/Second"),
-        "HostLateShare": (_percent(seen.volume.late_share), "Percent"),
+        "EscapedThroughput": (_to_bytes(seen.volume.escaped_mib_s), "Bytes/Second"),
+        "HostLateShare": (_to_percent(seen.volume.late_share), "Percent"),
     }
     if seen.machine is not None:
         known |= {
-            "HostStolenShare": (_percent(seen.machine.stolen), "Percent"),
-            "HostOthersShare": (_percent(seen.machine.others), "Percent"),
-            "HostIdleShare": (_percent(seen.machine.idle), "Percent"),
+            "HostStolenShare": (_to_percent(seen.machine.stolen), "Percent"),
+            "HostOthersShare": (_to_percent(seen.machine.others), "Percent"),
+            "HostIdleShare": (_to_percent(seen.machine.idle), "Percent"),
         }
     return known
 
 
-def _seconds(microseconds: float | None) -> float | None:
+def _to_seconds(microseconds: float | None) -> float | None:
     return None if microseconds is None else microseconds / 1e6
 
 
-def _bytes(mib: float | None) -> float | None:
+def _to_bytes(mib: float | None) -> float | None:
     return None if mib is None else mib * 2**20
 
 
-def _percent(share: float | None) -> float | None:
+def _to_percent(share: float | None) -> float | None:
     return None if share is None else 100 * share
 
 
-def periods_to_publish(published: int, ended_epoch_ms: int, period_s: int = 1) -> range:
+def list_periods_to_publish(published: int, ended_epoch_ms: int, period_s: int = 1) -> range:
     """Return which periods need points now: each gets them once, since CloudWatch sums counts.
 
     A point belongs to the period that begins at its time, so a period gets its points when it has
@@ -233,7 +233,7 @@ class Sampler:
         )
 
     def _publish(self, seen: Seen, epoch_ms: int) -> None:
-        for number in periods_to_publish(self._published, epoch_ms, self._period_s):
+        for number in list_periods_to_publish(self._published, epoch_ms, self._period_s):
             self._published = number
             self._publish_period(seen, dt.datetime.fromtimestamp(number * self._period_s, dt.UTC))
 

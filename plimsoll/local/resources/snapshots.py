@@ -2,8 +2,8 @@
 
 They stand in for RDS (CreateDBSnapshot and related calls) and EBS (CreateSnapshot). A copy shares
 its blocks with its original if the file system can (`cp --reflink`). It is stored among the twin's
-databases, so that it is removed with them. Unlike on AWS a server ends with its snapshot, which is
-only taken at the end of a preparation.
+databases, so that it is removed with them. Unlike on AWS, a snapshot ends its server: one is taken
+only at the end of a preparation.
 """
 
 import datetime as dt
@@ -150,7 +150,7 @@ class Snapshots:
         shutil.rmtree(gone.folder, ignore_errors=True)
         return gone
 
-    def whole(self, name: str) -> Snapshot:
+    def find_whole(self, name: str) -> Snapshot:
         """Find a snapshot from which a target can be restored.
 
         Raises:
@@ -171,9 +171,9 @@ class Snapshots:
         """
         server = directory / "server"
         server.mkdir(parents=True, exist_ok=True)
-        copy_tree(self.whole(name).folder, server / "data")
+        copy_tree(self.find_whole(name).folder, server / "data")
 
-    def source(self, identifier: str) -> Database | None:
+    def find_source(self, identifier: str) -> Database | None:
         """Find a running instance by its name, or by its id on EC2."""
         for database in self._databases.list():
             if identifier in {database.identifier, database.attributes.get("InstanceId")}:
@@ -192,7 +192,7 @@ def apply(databases: Databases) -> Snapshots:
 
     def create(self: RDSResponse) -> ActionResult:
         source = self.params["DBInstanceIdentifier"]
-        database = snapshots.source(source)
+        database = snapshots.find_source(source)
         if database is None:
             raise DBInstanceNotFoundError(source)
         made = snapshots.take(
@@ -222,7 +222,7 @@ def _apply_to_ebs(snapshots: Snapshots) -> None:
     def create(self: EC2Backend, volume_id: str, *given: Any, **named: Any) -> Any:
         made = _original_create(self, volume_id, *given, **named)
         attachment = self.volumes[volume_id].attachment
-        database = snapshots.source(attachment.instance.id) if attachment else None
+        database = snapshots.find_source(attachment.instance.id) if attachment else None
         if database is not None:
 
             def tell(state: str) -> None:

@@ -34,13 +34,13 @@ from plimsoll.model.aws.volumes_seen import (
     rates,
 )
 from plimsoll.model.base import Model
-from plimsoll.model.clouds.volume_limits import limits_of, require_possible
+from plimsoll.model.clouds.volume_limits import find_limits, require_possible
 from plimsoll.model.clouds.volume_rules import (
     CLOUD_NAMES,
     Cloud,
     CloudVolumeType,
     Level,
-    cloud_of,
+    find_cloud,
 )
 
 __all__ = [
@@ -243,7 +243,7 @@ def require_valid_volume(volume: Volume, *, service: Service = "ebs") -> None:
 
 
 def _require_no_other_clouds_fields(volume: Volume) -> None:
-    if (own := cloud_of(volume.type)) != "aws":
+    if (own := find_cloud(volume.type)) != "aws":
         problem = f"{volume.type} is a volume of {CLOUD_NAMES[own]}: write `cloud: {own}`"
         raise _volume_error("cloud", problem, volume.cloud)
     for field in ("level", "throughput_mb_s", "burst"):
@@ -316,7 +316,7 @@ def limits(volume: Volume, *, service: Service = "ebs") -> VolumeLimits:
 
 
 def _compute_other_clouds_limits(volume: Volume) -> VolumeLimits:
-    found = limits_of(volume)
+    found = find_limits(volume)
     return VolumeLimits(
         baseline_iops=found.baseline_iops,
         burst_iops=found.burst_iops,

@@ -278,7 +278,7 @@ def _count_held_io(before: VolumeSample, after: VolumeSample) -> tuple[int, int]
 
 def _describe_amount(operations: int, size: int) -> str:
     calls = words.plural(operations, "read or write", "reads and writes")
-    return f"{calls} ({words.three_figures(size / 2**20)} MiB)"
+    return f"{calls} ({words.format_three_figures(size / 2**20)} MiB)"
 
 
 def _describe_programs(escapes: list[Escape]) -> str:

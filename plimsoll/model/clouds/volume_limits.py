@@ -13,8 +13,8 @@ from plimsoll.model.clouds.volume_rules import (
     Cloud,
     Provisioning,
     VolumeRule,
-    cloud_of,
-    levels_of,
+    find_cloud,
+    list_levels,
 )
 
 
@@ -81,7 +81,7 @@ def find_rule(volume: Asked) -> VolumeRule:
     Raises:
         UsageError: The cloud does not offer the type, or the type not the level.
     """
-    offering = cloud_of(volume.type)
+    offering = find_cloud(volume.type)
     if offering != volume.cloud:
         offered = tuple(dict.fromkeys(k for (k, _), r in RULES.items() if r.cloud == volume.cloud))
         problem = f"{CLOUD_NAMES[volume.cloud]} has no {volume.type}"
@@ -89,7 +89,7 @@ def find_rule(volume: Asked) -> VolumeRule:
     for (kind, level), rule in RULES.items():
         if (kind, level) == (volume.type, volume.level):
             return rule
-    levels = levels_of(volume.type)
+    levels = list_levels(volume.type)
     if not levels:
         raise _refuse("level", f"a volume of type {volume.type} has no levels", volume.level)
     raise _refuse("level", f"{volume.type} needs a level", volume.level, levels)
@@ -133,7 +133,7 @@ def _check_iops(volume: Asked, rule: VolumeRule, subject: str) -> None:
     offer = rule.iops_provisioned
     if offer is None:
         if volume.iops is not None:
-            got = limits_of(volume).baseline_iops
+            got = find_limits(volume).baseline_iops
             problem = (
                 f"{volume.iops:,} is not allowed for {subject}: its IOPS cannot be provisioned"
                 f" (this size has {got:,g}); leave it out"
@@ -227,7 +227,7 @@ def _compute_own_throughput(volume: Asked, rule: VolumeRule) -> float:
     return rule.throughput.at(volume.size_gib) + added
 
 
-def limits_of(volume: Asked) -> CloudLimits:
+def find_limits(volume: Asked) -> CloudLimits:
     """Return the limits of a volume.
 
     Raises:

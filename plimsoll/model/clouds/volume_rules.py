@@ -325,11 +325,11 @@ RULES: Mapping[tuple[CloudVolumeType, Level | None], VolumeRule] = {
 }
 
 
-def levels_of(volume_type: str) -> tuple[Level, ...]:
+def list_levels(volume_type: str) -> tuple[Level, ...]:
     """Return the levels of a type of volume; empty if it has none."""
     return tuple(level for kind, level in RULES if kind == volume_type and level is not None)
 
 
-def cloud_of(volume_type: str) -> Cloud:
+def find_cloud(volume_type: str) -> Cloud:
     """Return the cloud that offers a type of volume."""
     return next((rule.cloud for (kind, _), rule in RULES.items() if kind == volume_type), "aws")

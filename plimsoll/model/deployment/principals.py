@@ -16,12 +16,12 @@ def matches_principal(pattern: str, caller: str) -> bool:
         pattern: ARN of a user, of a role (all of its sessions), or of sessions, with `*`.
         caller: ARN from API Gateway (`requestContext.identity.userArn`).
     """
-    meant = session_pattern(pattern)
+    meant = make_session_pattern(pattern)
     return fnmatchcase(caller, meant) if "*" in meant else caller == meant
 
 
 @cache
-def session_pattern(pattern: str) -> str:
+def make_session_pattern(pattern: str) -> str:
     """Return the ARN pattern of a role's sessions; other ARNs are returned unchanged."""
     partition, _, account, resource = _split_arn(pattern)
     if not resource.startswith("role/"):
@@ -32,7 +32,7 @@ def session_pattern(pattern: str) -> str:
 
 def have_common_caller(pattern: str, other: str) -> bool:
     """Return whether some caller could be included by both of two configured principals."""
-    first, second = session_pattern(pattern), session_pattern(other)
+    first, second = make_session_pattern(pattern), make_session_pattern(other)
     heads = first.partition("*")[0], second.partition("*")[0]
     shared = min(map(len, heads))  # most pairs of hundreds of principals differ here already
     return heads[0][:shared] == heads[1][:shared] and _have_common_text(first, second)

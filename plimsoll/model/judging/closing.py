@@ -73,7 +73,7 @@ class SoakWindow(Model):
     throughput_ops_per_second: float | None
     # Seconds without load since the window before; None for the first one, or if not known
     gap_s: float | None
-    # Seconds for which its clients were there beside those of the window before, whose load it was
+    # Seconds in which both fleets existed: the window before sent the load, this one waited
     overlap_s: float | None
 
 
@@ -94,7 +94,7 @@ class Soak(Model):
     windows: tuple[SoakWindow, ...] = ()  # in order; empty in an older result
     # Seconds without load between the windows, in all; None if not known
     gap_s: float | None = None
-    # Longest time for which two fleets were there, of which one sent the load; None if never
+    # Longest time in which two fleets existed, one sending the load and one waiting; None if never
     overlap_max_s: float | None = None
 
 

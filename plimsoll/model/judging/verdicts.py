@@ -125,6 +125,6 @@ def verdict_facts(verdict: Verdict) -> VerdictFacts:
     return _FACTS[verdict]
 
 
-def verdict_names() -> dict[Verdict, str]:
+def list_verdict_names() -> dict[Verdict, str]:
     """Return what people call each verdict."""
     return {verdict: facts.name for verdict, facts in _FACTS.items()}

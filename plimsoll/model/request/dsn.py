@@ -86,7 +86,7 @@ class _Options:
     nodes: tuple[str, ...] = ()
 
 
-def engine_of(dsn: str) -> Engine:
+def find_engine(dsn: str) -> Engine:
     """Return the engine of a DSN that has been parsed before."""
     scheme = urlsplit(dsn).scheme
     engines: dict[str, Engine] = {name: name for name in get_args(Engine)}
@@ -95,7 +95,7 @@ def engine_of(dsn: str) -> Engine:
     return engines.get(scheme, of_protocol[0])
 
 
-def statement_mode_notes(target: EngineTarget) -> tuple[str, ...]:
+def note_statement_mode(target: EngineTarget) -> tuple[str, ...]:
     """Return remarks on how the statements were sent; empty for prepared statements."""
     if target.statement_mode == "prepared":
         return ()

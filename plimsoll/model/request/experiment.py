@@ -244,7 +244,7 @@ def name_cell(variants: Mapping[str, str], fresh_target: int | None = None) -> s
     return joined if fresh_target is None else f"{joined}-r{fresh_target}"
 
 
-def cell_request(
+def make_cell_request(
     experiment: Experiment, variants: Mapping[str, str], fresh_target: int | None = None
 ) -> dict[str, Any]:
     """Return the request of a cell, not yet validated."""

@@ -19,6 +19,14 @@ from plimsoll.model.request.dsn import TlsMode
 
 
 ParameterName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_.]*$", max_length=100)]
+ExtendedSupport = Annotated[
+    bool,
+    Field(
+        description="Whether to create a version past its standard support, with RDS Extended"
+        " Support, which RDS charges by the vCPU-hour (docs/costs.md). If false, such a version is"
+        " refused on AWS."
+    ),
+]
 AuroraStorage = Literal["standard", "io-optimized"]
 # RDS's names (API reference, CreateDBCluster; botocore 1.44.5, read 2026-11-23)
 STORAGE_TYPES: Mapping[AuroraStorage, str] = {
@@ -57,12 +65,7 @@ class AuroraTarget(Model):
     database: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,62}$")] = Field(
         "plimsoll", description="Database that holds the dataset."
     )
-    extended_support: bool = Field(
-        False,
-        description="Whether to create a version past its standard support, with RDS Extended"
-        " Support, which RDS charges by the vCPU-hour (docs/costs.md). If false, such a version is"
-        " refused on AWS.",
-    )
+    extended_support: ExtendedSupport = False
 
     @property
     def snapshot(self) -> None:
@@ -127,12 +130,7 @@ class RdsTarget(Model):
         " loading rows, and the workload uses the tables in it. The deployment must allow it;"
         " Plimsoll never deletes it.",
     )
-    extended_support: bool = Field(
-        False,
-        description="Whether to create a version past its standard support, with RDS Extended"
-        " Support, which RDS charges by the vCPU-hour (docs/costs.md). If false, such a version is"
-        " refused on AWS.",
-    )
+    extended_support: ExtendedSupport = False
 
     @property
     def provisioned(self) -> bool:

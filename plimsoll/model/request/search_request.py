@@ -11,6 +11,30 @@ from plimsoll.model.judging.steps import Purpose
 
 Clients = Annotated[int, Field(ge=1, le=10_000)]
 Connections = Annotated[int, Field(ge=1, le=20_000)]
+OpenLoopProbe = Annotated[
+    bool,
+    Field(
+        description="Measure one more step after the answer, in an open loop at 95 % of it: the"
+        " latency for callers that do not wait for earlier replies. It does not change the"
+        " verdict."
+    ),
+]
+ProbesMax = Annotated[
+    int,
+    Field(
+        ge=1,
+        le=1_000,
+        description="Maximum number of steps, repetitions and closing steps included.",
+    ),
+]
+Resolution = Annotated[
+    float,
+    Field(
+        gt=0,
+        le=0.5,
+        description="Bisection ends when the bracket is narrower than this share of its load.",
+    ),
+]
 
 
 def _build_below_error(field: str, value: float, other: str, least: float) -> UsageError:
@@ -33,15 +57,8 @@ class StepsSearch(Model):
         False,
         description="Measure the steps beyond the knee or plateau too, to complete the curve.",
     )
-    open_loop_probe: bool = Field(
-        True,
-        description="Measure one more step after the answer, in an open loop at 95 % of it: the"
-        " latency for callers that do not wait for earlier replies. It does not change the"
-        " verdict.",
-    )
-    probes_max: Annotated[int, Field(ge=1, le=1_000)] = Field(
-        30, description="Maximum number of steps, repetitions and closing steps included."
-    )
+    open_loop_probe: OpenLoopProbe = True
+    probes_max: ProbesMax = 30
 
     @model_validator(mode="after")
     def _require_ascending(self) -> Self:
@@ -74,18 +91,9 @@ class RampSearch(Model):
     factor: Annotated[float, Field(gt=1, le=4)] = Field(
         1.5, description="Factor by which the connections grow from step to step."
     )
-    resolution: Annotated[float, Field(gt=0, le=0.5)] = Field(
-        0.05, description="Bisection ends when the bracket is narrower than this share of its load."
-    )
-    open_loop_probe: bool = Field(
-        True,
-        description="Measure one more step after the answer, in an open loop at 95 % of it: the"
-        " latency for callers that do not wait for earlier replies. It does not change the"
-        " verdict.",
-    )
-    probes_max: Annotated[int, Field(ge=1, le=1_000)] = Field(
-        30, description="Maximum number of steps, repetitions and closing steps included."
-    )
+    resolution: Resolution = 0.05
+    open_loop_probe: OpenLoopProbe = True
+    probes_max: ProbesMax = 30
 
     @model_validator(mode="after")
     def _range(self) -> Self:
@@ -117,12 +125,8 @@ class RateSearch(Model):
     factor: Annotated[float, Field(gt=1, le=4)] = Field(
         1.5, description="Factor by which the arrival rate grows from step to step."
     )
-    resolution: Annotated[float, Field(gt=0, le=0.5)] = Field(
-        0.05, description="Bisection ends when the bracket is narrower than this share of its load."
-    )
-    probes_max: Annotated[int, Field(ge=1, le=1_000)] = Field(
-        30, description="Maximum number of steps, repetitions and closing steps included."
-    )
+    resolution: Resolution = 0.05
+    probes_max: ProbesMax = 30
 
     @model_validator(mode="after")
     def _range(self) -> Self:

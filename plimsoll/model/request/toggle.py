@@ -115,7 +115,7 @@ class ToggleResult(Model):
 # --- the target in each state of its toggle ---
 
 
-def endpoints_by_state(target: EndpointTarget, toggle: Toggle) -> dict[str, EndpointTarget]:
+def map_endpoints_by_state(target: EndpointTarget, toggle: Toggle) -> dict[str, EndpointTarget]:
     """Return an existing database with its address in each state, in the toggle's order.
 
     Raises:
@@ -130,7 +130,7 @@ def endpoints_by_state(target: EndpointTarget, toggle: Toggle) -> dict[str, Endp
     return reached
 
 
-def addresses_by_state(target: object, toggle: Toggle) -> dict[str, str]:
+def map_addresses_by_state(target: object, toggle: Toggle) -> dict[str, str]:
     """Return the address of an existing database in each state; empty for a created target."""
     if not isinstance(target, EndpointTarget):
         return {}
@@ -182,7 +182,7 @@ def _require_endpoints(target: EndpointTarget, toggle: Toggle) -> None:
     if toggle.restart != "needed":
         problem = "an existing database is not restarted"
         raise UsageError(Complaint(("toggle", "restart"), problem, toggle.restart, ("needed",)))
-    first, second = endpoints_by_state(target, toggle).values()
+    first, second = map_endpoints_by_state(target, toggle).values()
     if first == second:
         problem = "is reached as in the first state: nothing would be switched"
         raise UsageError(Complaint(("toggle", "states", 1, "endpoint"), problem))

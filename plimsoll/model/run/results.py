@@ -103,13 +103,12 @@ class OperationTotals(Model):
 
     succeeded: int
     records: int
-    # Rows that the successes met (returned, inserted, matched, deleted), as the server counts them;
-    # None if unknown: CQL does not tell it of plain writes, nor do old results
+    # Rows that the successes met (returned, inserted, matched, deleted), as the server counts them.
+    # None if unknown, as for plain writes in CQL and in older results
     rows: int | None = None
-    # How many fewer each of their statements met than the workload means, over all of them
-    rows_missing: int | None = None
-    rows_least: int | None = None  # the fewest that they mean to meet, by the workload
-    rolled_back: int = 0  # successes that rolled back what they had done, as they were to
+    rows_missing: int | None = None  # required rows that were not met, summed over statements
+    rows_least: int | None = None  # rows that the workload requires the successes to meet
+    rolled_back: int = 0  # successes whose operation is to roll back, and did
     # Tries that met a deadlock or a serialization failure and were followed by another, by code
     retries: dict[str, int] = Field(default_factory=dict)
     errors: dict[str, int]  # {error code: failed operations}
@@ -117,12 +116,12 @@ class OperationTotals(Model):
     histogram: str  # HdrHistogram V2 compressed, base64
 
 
-def known_rows(
+def split_known_rows(
     operations: Mapping[str, OperationReport | OperationTotals],
 ) -> tuple[dict[str, int], dict[str, int]]:
-    """Return the rows that each operation means to meet, and how many of them were missing.
+    """Return how many rows each operation has to meet, and how many of them were missing.
 
-    Operations of which one is unknown are in neither.
+    Both leave out operations for which either is unknown.
     """
     known = {
         name: (totals.rows_least, totals.rows_missing)
@@ -133,7 +132,7 @@ def known_rows(
     return meant, {name: missing for name, (_, missing) in known.items()}
 
 
-_ENOUGH = 100  # successes of which one would have met a row
+_ENOUGH = 100  # successes, of which at least one should have met a row
 
 
 def note_no_rows(

@@ -24,8 +24,8 @@ from plimsoll.report.charts.theme import (
     answer_marks,
     draw_line_through,
     limit_tip,
+    list_outcome_keys,
     load_tip,
-    outcome_keys,
     select_drawable,
 )
 
@@ -40,15 +40,17 @@ def draw_curve(curve: rows.Curve) -> Chart | None:
         return None
     name = words.statistic(curve.statistic)
     operations = curve.operations
-    colors = dict(zip(operations, theme.series_colors(len(operations)), strict=True))
+    colors = dict(zip(operations, theme.choose_series_colors(len(operations)), strict=True))
     limits_us = curve.limits
     repeated = select_drawable(curve.repetitions, "throughput", "latency_us")
     heights = [row["latency_us"] for row in (*found, *repeated)]
     heights += [row["limit_us"] for row in limits_us]
     heights = [height for height in heights if height] or [1.0]
     heights.append(1.4 * max(heights))  # room for the answer's label
-    x = scale.linear_scale([row["throughput"] for row in (*found, *repeated)], "throughput, ops/s")
-    points = [_curve_point(row, name, colors[row["operation"]], curve.axis) for row in found]
+    x = scale.make_linear_scale(
+        [row["throughput"] for row in (*found, *repeated)], "throughput, ops/s"
+    )
+    points = [_make_curve_point(row, name, colors[row["operation"]], curve.axis) for row in found]
     marks: list[Mark] = [
         *answer_marks(curve.answer, x.high),
         *(
@@ -69,22 +71,22 @@ def draw_curve(curve: rows.Curve) -> Chart | None:
             draw_line_through(of, "throughput", "latency_us", color, opacity=0.75),
             Line(dots, color, width_px=4, opacity=0.55),
         ]
-    marks += [_ring(row) for row in found if row["in_bracket"]]
+    marks += [_make_ring(row) for row in found if row["in_bracket"]]
     marks += points
-    marks += [_load_label(row) for row in found if row["label"] is not None]
+    marks += [_make_load_label(row) for row in found if row["label"] is not None]
     panel = Panel(
         id="curve",
         x=x,
-        y=scale.latency_scale(heights, f"{name} latency (log scale)"),
+        y=scale.make_latency_scale(heights, f"{name} latency (log scale)"),
         marks=marks,
         height_px=HEIGHT_PX,
-        keys=[*(Key(one, color) for one, color in colors.items()), *outcome_keys(found)],
+        keys=[*(Key(one, color) for one, color in colors.items()), *list_outcome_keys(found)],
         summary=describe_points(points),
     )
     return Chart("curve", [panel])
 
 
-def _curve_point(row: rows.Row, statistic: str, color: str, axis: Axis) -> Point:
+def _make_curve_point(row: rows.Row, statistic: str, color: str, axis: Axis) -> Point:
     limit = [("limit, µs", f"{row['limit_us']:,.0f}")] if row["limit_us"] is not None else []
     latency = (f"{statistic} latency, µs", f"{row['latency_us']:,.0f}")
     return Point(
@@ -96,11 +98,11 @@ def _curve_point(row: rows.Row, statistic: str, color: str, axis: Axis) -> Point
     )
 
 
-def _ring(row: rows.Row) -> Point:
+def _make_ring(row: rows.Row) -> Point:
     return Point(row["throughput"], row["latency_us"], theme.INK, radius_px=10, hollow=True)
 
 
-def _load_label(row: rows.Row) -> Label:
+def _make_load_label(row: rows.Row) -> Label:
     # right of a ring: left of it stands the answer's line, which is the lower end of the interval
     return Label(
         row["label"],
@@ -156,7 +158,7 @@ def scale_loads(axis: Axis, most: float) -> Scale:
     """Return the axis of loads; its ticks are whole numbers if loads are counted."""
     title = rows.AXIS_TITLES[axis]
     if axis == "rate_ops_per_second":
-        return scale.linear_scale([most], title, room=1.04)
+        return scale.make_linear_scale([most], title, room=1.04)
     return scale.count_scale(most, title)
 
 
@@ -164,14 +166,14 @@ def _scale_judged_loads(capacity: Capacity) -> Scale:
     return scale_loads(capacity.axis, max(judged.load for judged in capacity.steps))
 
 
-def _bracket_marks(capacity: Capacity) -> list[Mark]:
+def _list_bracket_marks(capacity: Capacity) -> list[Mark]:
     low, high = capacity.bracket or (None, None)
     return [] if low is None or high is None else [Box((low, high), color=theme.BAND)]
 
 
 def draw_throughput(capacity: Capacity) -> Chart | None:
     """Draw throughput by load, with the bracket, the answer, and the fitted law if it fits."""
-    found = select_drawable(rows.throughput_rows(capacity), "throughput")
+    found = select_drawable(rows.list_throughput_rows(capacity), "throughput")
     if not found:
         return None
     color = theme.SERIES[0]
@@ -186,9 +188,9 @@ def draw_throughput(capacity: Capacity) -> Chart | None:
         )
         for row in found
     ]
-    usl = rows.usl_rows(capacity)
+    usl = rows.list_usl_rows(capacity)
     marks: list[Mark] = [
-        *_bracket_marks(capacity),
+        *_list_bracket_marks(capacity),
         *([Rule(theme.INK, y=figure)] if figure is not None else []),
         *([draw_line_through(usl, "load", "throughput", theme.MUTED, dash="2 3")] if usl else []),
         draw_line_through(found, "load", "throughput", color, opacity=0.75),
@@ -197,10 +199,12 @@ def draw_throughput(capacity: Capacity) -> Chart | None:
     panel = Panel(
         id="throughput",
         x=_scale_judged_loads(capacity),
-        y=scale.linear_scale([row["throughput"] for row in (*found, *usl)], "throughput, ops/s"),
+        y=scale.make_linear_scale(
+            [row["throughput"] for row in (*found, *usl)], "throughput, ops/s"
+        ),
         marks=marks,
         height_px=BY_LOAD_HEIGHT_PX,
-        keys=outcome_keys(found),
+        keys=list_outcome_keys(found),
         summary=describe_points(points),
     )
     return Chart("throughput", [panel])
@@ -210,22 +214,22 @@ def latency(capacity: Capacity, operation: str) -> Chart | None:
     """Draw the latency percentiles of one operation by load."""
     found = [
         row | {"statistic": words.statistic(row["statistic"])}
-        for row in select_drawable(rows.latency_rows(capacity), "latency_us")
+        for row in select_drawable(rows.list_latency_rows(capacity), "latency_us")
         if row["operation"] == operation
     ]
     if not found:
         return None
     operations = rows.list_operations(capacity)
-    color = theme.series_colors(len(operations))[operations.index(operation)]
+    color = theme.choose_series_colors(len(operations))[operations.index(operation)]
     names = [words.statistic(one) for one in rows.list_shown_statistics(capacity)]
     dashes = dict(zip(names, DASHES, strict=False))
     limits_us = [row["limit_us"] for row in rows.limit_rows(capacity, operation)]
-    points = [_latency_point(row, color, capacity.axis) for row in found]
+    points = [_make_latency_point(row, color, capacity.axis) for row in found]
     lines: dict[str, list[rows.Row]] = {}
     for row in found:
         lines.setdefault(row["statistic"], []).append(row)
     marks: list[Mark] = [
-        *_bracket_marks(capacity),
+        *_list_bracket_marks(capacity),
         *(Rule(theme.INK, y=limit_us, dash=LIMIT_DASH) for limit_us in limits_us),
         *(
             draw_line_through(of, "load", "latency_us", color, dash=dashes[one])
@@ -236,7 +240,7 @@ def latency(capacity: Capacity, operation: str) -> Chart | None:
     panel = Panel(
         id=f"latency-{operation}",
         x=_scale_judged_loads(capacity),
-        y=scale.latency_scale(
+        y=scale.make_latency_scale(
             [*(row["latency_us"] for row in found), *limits_us],
             f"latency of {operation} (log scale)",
         ),
@@ -248,7 +252,7 @@ def latency(capacity: Capacity, operation: str) -> Chart | None:
     return Chart(panel.id, [panel])
 
 
-def _latency_point(row: rows.Row, color: str, axis: Axis) -> Point:
+def _make_latency_point(row: rows.Row, color: str, axis: Axis) -> Point:
     tip = [
         ("operation", row["operation"]),
         ("statistic", row["statistic"]),

@@ -30,21 +30,21 @@ def _draw_panel(panel: Panel) -> Markup:
     )
 
 
-def moment_data(drawn: Iterable[Chart]) -> dict[str, Any]:
+def format_moment_data(drawn: Iterable[Chart]) -> dict[str, Any]:
     """Return what the script shows for a moment: the panels' series of charts over time."""
     return {
         chart.id: {
             "length_s": chart.length_s,
             "hours": is_in_hours(chart.length_s),
             "steps": chart.steps,
-            "panels": {panel.id: _panel_series(panel) for panel in chart.panels},
+            "panels": {panel.id: _list_series(panel) for panel in chart.panels},
         }
         for chart in drawn
         if chart.length_s is not None
     }
 
 
-def _panel_series(panel: Panel) -> dict[str, Any]:
+def _list_series(panel: Panel) -> dict[str, Any]:
     """Return the series of a panel, or how a heat map's rows divide its latency axis."""
     if panel.readout is not None:
         return vars(panel.readout)

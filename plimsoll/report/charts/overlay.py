@@ -13,8 +13,8 @@ from plimsoll.report.charts.theme import (
     SHAPES,
     draw_line_through,
     limit_tip,
+    list_outcome_keys,
     load_tip,
-    outcome_keys,
     select_drawable,
 )
 
@@ -25,16 +25,16 @@ DASHES = ("", "8 4", "12 3 3 3", "16 5", "6 6", "8 3 2 3 2 3")
 
 def _run_looks(names: Sequence[str]) -> dict[str, tuple[str, str]]:
     """Return the color and dash of each run."""
-    colors = theme.series_colors(len(names))
+    colors = theme.choose_series_colors(len(names))
     return {name: (colors[i], DASHES[i % len(DASHES)]) for i, name in enumerate(names)}
 
 
-def _keys(names: Sequence[str], points: Sequence[rows.Row]) -> list[Key]:
+def _make_keys(names: Sequence[str], points: Sequence[rows.Row]) -> list[Key]:
     lines = [Key(name, color, "line", dash) for name, (color, dash) in _run_looks(names).items()]
-    return [*lines, *outcome_keys(points)]
+    return [*lines, *list_outcome_keys(points)]
 
 
-def _rows_of_runs(
+def _list_rows_of_runs(
     results: Sequence[RunResult],
     names: Sequence[str],
     rows_of: Callable[[Capacity], list[rows.Row]],
@@ -117,14 +117,14 @@ def draw_curves(
     ]
     panel = Panel(
         id=f"{prefix}-{operation}",
-        x=scale.linear_scale([row["throughput"] for row in found], "throughput, ops/s"),
-        y=scale.latency_scale(
+        x=scale.make_linear_scale([row["throughput"] for row in found], "throughput, ops/s"),
+        y=scale.make_latency_scale(
             [row["latency_us"] for row in found] + [row["limit_us"] for row in limits],
             f"{name} latency of {operation} (log scale)",
         ),
         marks=marks,
         height_px=HEIGHT_PX,
-        keys=_keys(names, found),
+        keys=_make_keys(names, found),
         summary=describe_points(points),
     )
     return Chart(panel.id, [panel])
@@ -136,7 +136,7 @@ def _answer_rules(curves: Mapping[str, rows.Curve | None]) -> list[Rule]:
     for name, (color, _) in _run_looks(list(curves)).items():
         curve = curves[name]
         if curve is not None and (answer := curve.answer) is not None:
-            shown = words.with_bound(words.throughput(answer.ops_per_second), answer.bound)
+            shown = words.prepend_bound(words.throughput(answer.ops_per_second), answer.bound)
             tip = [("run", name), ("capacity", shown)]
             rules.append(Rule(color, x=answer.ops_per_second, opacity=0.8, tip=tip))
     return rules
@@ -147,7 +147,9 @@ def draw_throughputs(
 ) -> Chart | None:
     """Draw throughput by load, a line for each run; None if the loads are of different kinds."""
     axes = {r.capacity.axis for r in results if r.capacity is not None}
-    found = select_drawable(_rows_of_runs(results, names, rows.throughput_rows), "throughput")
+    found = select_drawable(
+        _list_rows_of_runs(results, names, rows.list_throughput_rows), "throughput"
+    )
     if not found or len(axes) != 1:
         return None
     lines, points = _draw_curves(
@@ -156,10 +158,10 @@ def draw_throughputs(
     panel = Panel(
         id=f"{prefix}-throughput",
         x=scale_loads(axes.pop(), max(row["load"] for row in found)),
-        y=scale.linear_scale([row["throughput"] for row in found], "throughput, ops/s"),
+        y=scale.make_linear_scale([row["throughput"] for row in found], "throughput, ops/s"),
         marks=[*lines, *points],
         height_px=HEIGHT_PX,
-        keys=_keys(names, found),
+        keys=_make_keys(names, found),
         summary=describe_points(points),
     )
     return Chart(panel.id, [panel])

@@ -29,11 +29,11 @@ class Panels:
         self.panels: list[Panel] = []
         self.per = "per second" if width_s == 1 else f"mean of {words.duration(width_s)}"
         unit = "h:min" if scale.is_in_hours(length_s) else "min:s"
-        self.x = scale.time_scale(length_s, f"time since the run was submitted, {unit}")
+        self.x = scale.make_time_scale(length_s, f"time since the run was submitted, {unit}")
         self.windows = [Box((row["window"], row["t2"]), color=theme.BAND) for row in steps]
 
-    def chart(self, id_: str) -> Chart:
-        """All panels on one time axis; its texts stand below the last."""
+    def make_chart(self, id_: str) -> Chart:
+        """Return the panels as one chart; only the last panel has the time axis's texts."""
         last = len(self.panels) - 1
         panels = [replace(panel, axis=place == last) for place, panel in enumerate(self.panels)]
         steps = [(row["step"], row["t"], row["window"], row["t2"]) for row in self.steps]
@@ -65,9 +65,11 @@ class Panels:
         )
         self.panels.append(panel)
 
-    def height(self, rows: Rows, title: str, *, top: float = 0) -> Scale:
+    def make_stack_scale(self, rows: Rows, title: str, *, top: float = 0) -> Scale:
         """Return the axis of stacked series: up to `top`, or to the highest stack."""
-        return scale.linear_scale([top / scale.ROOM, *(row["to"] for row in rows)], title, count=4)
+        return scale.make_linear_scale(
+            [top / scale.ROOM, *(row["to"] for row in rows)], title, count=4
+        )
 
 
 def stack_bars(rows: Rows, series: str, colors: Mapping[str, str]) -> list[Bars]:
@@ -101,19 +103,19 @@ def draw_lines(rows: Rows, by: Sequence[str], value: str, colors: Mapping[str, s
     stretches: dict[str, dict[tuple[object, ...], list[tuple[float, float]]]] = {}
     for row in rows:
         if row[value] is not None:
-            of = stretches.setdefault(row[by[0]], {})
+            own = stretches.setdefault(row[by[0]], {})
             key = tuple(row[field] for field in (*by, "segment"))
-            of.setdefault(key, []).append((row["middle"], row[value]))
+            own.setdefault(key, []).append((row["middle"], row[value]))
     drawn = []
-    for name, of in stretches.items():
-        long = [one for one in of.values() if len(one) > 1]
-        alone = [one for one in of.values() if len(one) == 1]
+    for name, own in stretches.items():
+        long = [one for one in own.values() if len(one) > 1]
+        alone = [one for one in own.values() if len(one) == 1]
         drawn += [Line(long, colors[name], width_px=1.5)] if long else []
         drawn += [Line(alone, colors[name], width_px=4)] if alone else []
     return drawn
 
 
-def readout(
+def build_readout(
     rows: Rows, key: str, columns: Mapping[str, str], width_s: float, *, digits: int = 0
 ) -> Readout:
     """Build the tooltip values of each moment.

@@ -121,14 +121,14 @@ def collect_curve(capacity: Capacity) -> Curve:
     return Curve(
         statistic=capacity.statistic,
         axis=capacity.axis,
-        points=curve_rows(capacity),
-        repetitions=repetition_rows(capacity),
+        points=list_curve_rows(capacity),
+        repetitions=list_repetition_rows(capacity),
         limits=limit_rows(capacity),
         answer=None if figure is None else AnswerLine(figure, capacity.bound, ends),
     )
 
 
-def curve_rows(capacity: Capacity) -> list[Row]:
+def list_curve_rows(capacity: Capacity) -> list[Row]:
     """Build a row for each load and operation: medians of its repetitions, as they were judged."""
     loads = [
         Load(_load_row(judged), judged.latency_us, judged.limit_us) for judged in capacity.steps
@@ -165,7 +165,7 @@ def build_curve_rows(
     ]
 
 
-def repetition_rows(capacity: Capacity) -> list[Row]:
+def list_repetition_rows(capacity: Capacity) -> list[Row]:
     """Build a row for each step and operation of loads that were repeated."""
     return [
         {
@@ -184,19 +184,19 @@ def repetition_rows(capacity: Capacity) -> list[Row]:
     ]
 
 
-def throughput_rows(capacity: Capacity) -> list[Row]:
+def list_throughput_rows(capacity: Capacity) -> list[Row]:
     """Build a row for each load."""
     return [_load_row(judged) | {"unit": "ops/s"} for judged in capacity.steps]
 
 
-def latency_rows(capacity: Capacity) -> list[Row]:
+def list_latency_rows(capacity: Capacity) -> list[Row]:
     """Build a row for each load, operation and statistic: medians of its repetitions."""
     shown = list_shown_statistics(capacity)
     rows = []
     for judged in capacity.steps:
         for operation in judged.latency_us:
             for statistic in shown:
-                if (value := _median(judged.steps, operation, statistic)) is not None:
+                if (value := _compute_median(judged.steps, operation, statistic)) is not None:
                     row = {"operation": operation, "statistic": statistic, "latency_us": value}
                     rows.append(_load_row(judged) | row)
     return rows
@@ -215,7 +215,7 @@ def limit_rows(capacity: Capacity, operation: str | None = None) -> list[Row]:
 USL_POINTS = 60  # parts of the curve
 
 
-def usl_rows(capacity: Capacity) -> list[Row]:
+def list_usl_rows(capacity: Capacity) -> list[Row]:
     """Build rows of the fitted Universal Scalability Law over the measured loads, if it fits."""
     usl = capacity.usl
     if usl is None or not usl.converged or len(capacity.steps) < 3:
@@ -244,7 +244,7 @@ def _load_row(judged: JudgedStep) -> Row:
     }
 
 
-def _median(steps: tuple[Step, ...], operation: str, statistic: Statistic) -> float | None:
+def _compute_median(steps: tuple[Step, ...], operation: str, statistic: Statistic) -> float | None:
     known = [
         step.latency_us[operation][statistic]
         for step in steps

@@ -15,7 +15,7 @@ HOUR_S = 3600
 LABELS_MOST = 20  # so many numbers fit side by side, even on a telephone
 
 
-def time_ticks(length_s: float) -> list[int]:
+def choose_time_ticks(length_s: float) -> list[int]:
     """Return round ticks of a time axis, in seconds."""
     span = next((s for s in SPANS_S if length_s / s <= TICKS_MOST), None)
     if span is None:
@@ -36,7 +36,7 @@ def round_ticks(most: float, count: int) -> list[float]:
     """Return at most `count` ticks above 0, up to `most`: 1, 2 or 5 times a power of ten apart."""
     least = math.floor(math.log10(most / count))
     spans = (factor * 10.0**digits for digits in (least, least + 1) for factor in (1, 2, 5))
-    span = next(span for span in spans if most / span <= count)
+    span = next(span for span in spans if math.floor(most / span) <= count)
     return [place * span for place in range(math.floor(most / span) + 1)]
 
 
@@ -91,7 +91,7 @@ class Scale:
         return min(1.0, max(0.0, (value - low) / (high - low)))
 
 
-def linear_scale(
+def make_linear_scale(
     values: Iterable[float | None], title: str, *, count: int = 8, room: float = ROOM
 ) -> Scale:
     """Build an axis from 0 to just above the largest value, with at most `count` round ticks."""
@@ -105,12 +105,12 @@ def count_scale(most: float, title: str) -> Scale:
     return Scale(0, high, title, ticks=_number_ticks(choose_whole_ticks(high)))
 
 
-def percent_scale(title: str) -> Scale:
+def make_percent_scale(title: str) -> Scale:
     """Build an axis from 0 to 100 %."""
     return Scale(0, 100, title, ticks=_number_ticks([0, 50, 100]))
 
 
-def latency_scale(values_us: Iterable[float | None], title: str) -> Scale:
+def make_latency_scale(values_us: Iterable[float | None], title: str) -> Scale:
     """Build a logarithmic axis around the measured values, with ticks at 1, 2 and 5 times 10^n."""
     known = [value for value in values_us if value]
     low = min(known, default=1) / LATENCY_ROOM
@@ -119,10 +119,10 @@ def latency_scale(values_us: Iterable[float | None], title: str) -> Scale:
     return Scale(low, high, title, log=True, ticks=shown)
 
 
-def time_scale(length_s: float, title: str) -> Scale:
+def make_time_scale(length_s: float, title: str) -> Scale:
     """Build an axis of a run's seconds; a long one has ticks at whole minutes."""
     hours = is_in_hours(length_s)
-    shown = [(t, format_clock(t, length_s)) for t in time_ticks(length_s)]
+    shown = [(t, format_clock(t, length_s)) for t in choose_time_ticks(length_s)]
     return Scale(
         0,
         length_s,

@@ -39,7 +39,7 @@ def write_element(name: str, *content: str, **attributes: object) -> Markup:
     Content that is not `Markup` is escaped as text.
     """
     written = "".join(
-        f' {key.rstrip("_").replace("_", "-")}="{escape(_attribute_text(value))}"'
+        f' {key.rstrip("_").replace("_", "-")}="{escape(_format_attribute(value))}"'
         for key, value in attributes.items()
         if value is not None
     )
@@ -47,13 +47,13 @@ def write_element(name: str, *content: str, **attributes: object) -> Markup:
     return Markup(f"<{name}{written}>{inner}</{name}>")  # noqa: S704 - all of it is escaped
 
 
-def _attribute_text(value: object) -> object:
+def _format_attribute(value: object) -> object:
     return f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else value
 
 
 def x_percent(scale: Scale, value: float) -> str:
     """Return a value's horizontal position as a percentage of the width."""
-    return f"{_attribute_text(100 * scale.at(value))}%"
+    return f"{_format_attribute(100 * scale.at(value))}%"
 
 
 def y_px(scale: Scale, value: float, height: int) -> float:
@@ -77,7 +77,7 @@ def draw_mark(mark: Mark, x: Scale, y: Scale, height: int) -> Markup:
             return write_element(
                 "svg",
                 shape,
-                *_native_tooltip(mark.tip),
+                *_write_tooltip(mark.tip),
                 x=x_percent(x, mark.x),
                 y=y_px(y, mark.y, height),
                 overflow="visible",
@@ -90,8 +90,8 @@ def draw_mark(mark: Mark, x: Scale, y: Scale, height: int) -> Markup:
 def _draw_line(mark: Line, x: Scale, y: Scale, height: int) -> Markup:
     def place(point: tuple[float, float]) -> str:
         return (
-            f"{_attribute_text(WIDTH_PX * x.at(point[0]))}"
-            f" {_attribute_text(y_px(y, point[1], height))}"
+            f"{_format_attribute(WIDTH_PX * x.at(point[0]))}"
+            f" {_format_attribute(y_px(y, point[1], height))}"
         )
 
     path = "".join(
@@ -99,7 +99,7 @@ def _draw_line(mark: Line, x: Scale, y: Scale, height: int) -> Markup:
         for stretch in mark.stretches
         if stretch
     )
-    return _stretch_paths(
+    return _draw_stretches(
         height,
         write_element(
             "path",
@@ -127,16 +127,16 @@ def _draw_bars(mark: Bars, x: Scale, y: Scale, height: int) -> Markup:
         at = left, top
     drawn_bars = write_element(
         "path",
-        *_native_tooltip(mark.tip),
+        *_write_tooltip(mark.tip),
         d="".join(path),
         fill=mark.color,
         opacity=mark.opacity,
         shape_rendering="crispEdges",
     )
-    return _stretch_paths(height, drawn_bars, scale=10)
+    return _draw_stretches(height, drawn_bars, scale=10)
 
 
-def _stretch_paths(height: int, path: Markup, *, scale: int = 1) -> Markup:
+def _draw_stretches(height: int, path: Markup, *, scale: int = 1) -> Markup:
     """Wrap paths in a layer, `WIDTH_PX` wide, that stretches to the width of the plot."""
     return write_element(
         "svg",
@@ -155,9 +155,9 @@ def _draw_box(mark: Box, x: Scale, y: Scale, height: int) -> Markup:
         bottom, top = (y_px(y, value, height) for value in mark.y)
     return write_element(
         "rect",
-        *_native_tooltip(mark.tip),
-        x=f"{_attribute_text(left)}%",
-        width=f"{_attribute_text(right - left)}%",
+        *_write_tooltip(mark.tip),
+        x=f"{_format_attribute(left)}%",
+        width=f"{_format_attribute(right - left)}%",
         y=top,
         height=bottom - top,
         fill=mark.color,
@@ -176,7 +176,7 @@ def _draw_rule(mark: Rule, x: Scale, y: Scale, height: int) -> Markup:
         ends = {"x1": 0, "x2": "100%", "y1": level, "y2": level}
     return write_element(
         "line",
-        *_native_tooltip(mark.tip),
+        *_write_tooltip(mark.tip),
         **ends,
         stroke=mark.color,
         stroke_width=mark.width_px,
@@ -228,7 +228,7 @@ def draw_symbol(shape: Shape, radius: float, color: str, *, hollow: bool = False
     )
 
 
-def _native_tooltip(tip: Tip) -> list[Markup]:
+def _write_tooltip(tip: Tip) -> list[Markup]:
     """Build the native tooltip, which browsers show without any script."""
     return [write_element("title", "\n".join(f"{n}: {t}" for n, t in tip))] if tip else []
 

@@ -9,7 +9,7 @@ from plimsoll.model.service.live import VolumeCaps
 from plimsoll.report.charts import clock as clocks
 from plimsoll.report.charts import scale, theme
 from plimsoll.report.charts.chart import Key, Label, Mark, Rows, Rule
-from plimsoll.report.charts.panels import Panels, draw_lines, readout, stack_bars
+from plimsoll.report.charts.panels import Panels, build_readout, draw_lines, stack_bars
 
 IOPS = {"read_iops": "reads", "write_iops": "writes"}
 MIB_S = {"read_mib_s": "reads", "write_mib_s": "writes"}
@@ -98,17 +98,17 @@ def _add_panel(
     if limits is None:
         values = [row["value"] for row in series]
         if percent:
-            y = scale.percent_scale(title)
+            y = scale.make_percent_scale(title)
         elif log:
-            y = scale.latency_scale(values, title)
+            y = scale.make_latency_scale(values, title)
         else:
-            y = scale.linear_scale(values, title, count=4)
+            y = scale.make_linear_scale(values, title, count=4)
         marks = [*draw_lines(series, ("series",), "value", colors)]
     else:
         stacked = clocks.stack_rows(series, "series", "value", names)
         far = [row["label"] for row in limits if row not in near]
         top = max((row["value"] * 1.12 for row in near), default=0)
-        y = panels.height(stacked, ", ".join([title, "stacked", *far]), top=top)
+        y = panels.make_stack_scale(stacked, ", ".join([title, "stacked", *far]), top=top)
         marks = [*stack_bars(stacked, "series", colors)]
     for row in near:
         marks += [
@@ -120,7 +120,7 @@ def _add_panel(
         y,
         marks,
         keys=[Key(one, color) for one, color in colors.items()] if len(present) > 1 else (),
-        readout=readout(series, "series", {"value": ""}, span_s, digits=1),
+        readout=build_readout(series, "series", {"value": ""}, span_s, digits=1),
     )
 
 

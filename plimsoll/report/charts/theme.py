@@ -77,7 +77,7 @@ INK, MUTED, GRID, RULE, BAND = (
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
 
 
-def series_colors(count: int) -> list[str]:
+def choose_series_colors(count: int) -> list[str]:
     """Return the colors of so many series; they repeat after six."""
     return [SERIES[i % len(SERIES)] for i in range(count)]
 
@@ -89,7 +89,7 @@ def insert_colors(drawn: str, theme: Theme) -> str:
     return drawn
 
 
-def theme_css(theme: Theme) -> str:
+def write_theme_css(theme: Theme) -> str:
     """Return a theme's colors as CSS declarations."""
     return " ".join(f"--{name}: {color};" for name, color in COLORS[theme].items())
 
@@ -113,7 +113,7 @@ def select_drawable(points: Iterable[rows.Row], *fields: str) -> list[rows.Row]:
     return sorted(known, key=lambda row: row["load"])
 
 
-def outcome_keys(points: Sequence[rows.Row]) -> list[Key]:
+def list_outcome_keys(points: Sequence[rows.Row]) -> list[Key]:
     """Build the legend of outcomes, which are shown as shapes."""
     present = {row["outcome"] for row in points}
     return [Key(name, INK, SHAPES[name]) for name in rows.OUTCOMES if name in present]
@@ -162,7 +162,7 @@ def answer_marks(answer: rows.AnswerLine | None, most: float) -> list[Mark]:
         return []
     figure = answer.ops_per_second
     left = figure < most / 2  # the text stands on the side with room
-    told = words.with_bound(words.throughput(figure), answer.bound)
+    told = words.prepend_bound(words.throughput(figure), answer.bound)
     label = Label(
         f"{told}, the lower end of the interval" if answer.is_lower_end else told,
         x=figure,

@@ -8,7 +8,7 @@ from plimsoll.model.run.results import RunResult, Seconds
 from plimsoll.report.charts import clock as clocks
 from plimsoll.report.charts import rows, scale, theme
 from plimsoll.report.charts.chart import Bars, Box, Chart, Key, Label, Mark, Rows
-from plimsoll.report.charts.panels import LATENCIES, Panels, draw_lines, readout, stack_bars
+from plimsoll.report.charts.panels import LATENCIES, Panels, build_readout, draw_lines, stack_bars
 from plimsoll.report.charts.scale import Scale
 from plimsoll.report.charts.target_panels import add_target_panels
 
@@ -34,18 +34,18 @@ def _add_background_panels(panels: Panels, clock: clocks.Clock, seconds: Seconds
     stacked = clocks.stack_rows(series, "operation", "rate", names)
     panels.add(
         "background",
-        panels.height(stacked, f"background, ops/s, stacked ({panels.per})"),
+        panels.make_stack_scale(stacked, f"background, ops/s, stacked ({panels.per})"),
         stack_bars(stacked, "operation", colors),
         keys=[Key(name, color) for name, color in colors.items()],
-        readout=readout(series, "operation", {"rate": "ops/s"}, width_s, digits=1),
+        readout=build_readout(series, "operation", {"rate": "ops/s"}, width_s, digits=1),
         height_px=BACKGROUND_HEIGHT_PX,
     )
     if known := [row["p99_us"] for row in series if row["p99_us"] is not None]:
         panels.add(
             "background-latency",
-            scale.latency_scale(known, "background, p99 (log scale)"),
+            scale.make_latency_scale(known, "background, p99 (log scale)"),
             draw_lines(series, ("operation",), "p99_us", colors),
-            readout=readout(series, "operation", LATENCIES, width_s),
+            readout=build_readout(series, "operation", LATENCIES, width_s),
             height_px=BACKGROUND_HEIGHT_PX,
         )
 
@@ -71,7 +71,7 @@ def draw_timeline(result: RunResult, seconds: Seconds) -> Chart | None:
         result.volume_limits,
         volumes=target.nodes if isinstance(target, CassandraTarget) else 1,
     )
-    return panels.chart("timeline")
+    return panels.make_chart("timeline")
 
 
 def add_phases(panels: Panels, found: Rows) -> None:
@@ -134,33 +134,33 @@ def add_operation_panels(panels: Panels, series: Rows, names: Sequence[str]) -> 
     by = ("operation", "step") if width_s == 1 else ("operation",)
     series = clocks.number_segments(series, by, 1.5 * width_s)
     present = {row["operation"] for row in series}
-    colors = dict(zip(names, theme.series_colors(len(names)), strict=True))
+    colors = dict(zip(names, theme.choose_series_colors(len(names)), strict=True))
     colors = {name: color for name, color in colors.items() if name in present}
     stacked = clocks.stack_rows(series, "operation", "rate", names)
     panels.add(
         "rate",
-        panels.height(stacked, f"throughput, ops/s, stacked ({panels.per})"),
+        panels.make_stack_scale(stacked, f"throughput, ops/s, stacked ({panels.per})"),
         stack_bars(stacked, "operation", colors),
         keys=[Key(name, color) for name, color in colors.items()],
-        readout=readout(series, "operation", {"rate": "ops/s"}, width_s),
+        readout=build_readout(series, "operation", {"rate": "ops/s"}, width_s),
     )
     known = [row["p99_us"] for row in series if row["p99_us"] is not None]
     if known:
         every = "second" if width_s == 1 else words.duration(width_s)
         panels.add(
             "latency",
-            scale.latency_scale(known, f"p99 latency of every {every} (log scale)"),
+            scale.make_latency_scale(known, f"p99 latency of every {every} (log scale)"),
             draw_lines(series, by, "p99_us", colors),
-            readout=readout(series, "operation", LATENCIES, width_s),
+            readout=build_readout(series, "operation", LATENCIES, width_s),
         )
     failed = [row for row in series if row["errors"]]
     if failed:
         stacked = clocks.stack_rows(failed, "operation", "errors", names)
         panels.add(
             "failed",
-            panels.height(stacked, f"failed operations/s, stacked ({panels.per})"),
+            panels.make_stack_scale(stacked, f"failed operations/s, stacked ({panels.per})"),
             stack_bars(stacked, "operation", colors),
-            readout=readout(failed, "operation", {"errors": "failed/s"}, width_s, digits=1),
+            readout=build_readout(failed, "operation", {"errors": "failed/s"}, width_s, digits=1),
             height_px=70,
         )
 
@@ -188,7 +188,7 @@ def draw_heat_map(result: RunResult, seconds: Seconds) -> Chart | None:
         edges = [row[edge] for row in of for edge in ("from_us", "to_us")]
         panels.add(
             f"heat-{name}",
-            scale.latency_scale(edges, f"latency of {name} (log scale), operations in {span}"),
+            scale.make_latency_scale(edges, f"latency of {name} (log scale), operations in {span}"),
             [
                 Bars(strips, color, tip=[(f"operations in {span}", one)])
                 for one, color in colors.items()
@@ -199,7 +199,7 @@ def draw_heat_map(result: RunResult, seconds: Seconds) -> Chart | None:
             summary=f"from {words.latency(min(edges))} to {words.latency(max(edges))}",
             height_px=HEAT_MAP_HEIGHT_PX,
         )
-    return panels.chart("heat-map")
+    return panels.make_chart("heat-map")
 
 
 def _merge_strips(cells: Rows, one: str) -> list[tuple[float, float, float, float]]:

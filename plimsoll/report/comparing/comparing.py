@@ -17,12 +17,12 @@ from plimsoll.quoting.costs import usd_per_million
 from plimsoll.report.charts.rows import by_load, find_capacity_load
 from plimsoll.report.comparing.fresh_targets import (
     divide_fresh,
-    fresh_cell_key,
+    make_fresh_cell_key,
     name_fresh_cell,
     summarize_fresh,
 )
 from plimsoll.report.comparing.ratios import Ratio, divide_capacities
-from plimsoll.report.words import AS_IF, hourly_usd, name_limit
+from plimsoll.report.words import AS_IF, compute_hourly_usd, name_limit
 
 # Differences: the fields in which requests differ, and names for runs made from them.
 
@@ -63,16 +63,18 @@ def _flatten(value: Any, path: str = "") -> dict[str, Any]:
     return {path: value}
 
 
-def _request_fields(request: Request) -> dict[str, Any]:
+def _list_request_fields(request: Request) -> dict[str, Any]:
     return _flatten(request.model_dump(mode="json", exclude=_NOT_ASKED, exclude_none=True))
 
 
 def differences(results: Sequence[RunResult]) -> tuple[Difference, ...]:
     """List the fields in which the runs' requests differ, and their places if those differ."""
-    asked = [_request_fields(result.request) for result in results]
+    asked = [_list_request_fields(result.request) for result in results]
     differing = []
     for field in dict.fromkeys(field for request in asked for field in request):
-        values = tuple(_text(request[field]) if field in request else None for request in asked)
+        values = tuple(
+            _format_value(request[field]) if field in request else None for request in asked
+        )
         if len(set(values)) > 1:
             differing.append(Difference(field=field, values=values))
     places = tuple("one machine" if result.local else "AWS" for result in results)
@@ -81,14 +83,14 @@ def differences(results: Sequence[RunResult]) -> tuple[Difference, ...]:
     return tuple(differing)
 
 
-def _text(value: Any) -> str:
+def _format_value(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
 def name_runs(results: Sequence[RunResult]) -> tuple[str, ...]:
     """Name each run uniquely: by what differs if that is little, else by its name or id."""
     differing = [d for d in differences(results) if d.field not in {"target.kind", "workload.kind"}]
-    short = tuple(_label(differing, index) for index in range(len(results)))
+    short = tuple(_write_label(differing, index) for index in range(len(results)))
     if 1 <= len(differing) <= LABEL_FIELDS_MOST and len(set(short)) == len(short):
         return short
     for names in (
@@ -100,11 +102,11 @@ def name_runs(results: Sequence[RunResult]) -> tuple[str, ...]:
     return tuple(f"{result.run_id} ({n})" for n, result in enumerate(results, 1))
 
 
-def _label(differing: Sequence[Difference], index: int) -> str:
-    return ", ".join(_part(d.field, d.values[index]) for d in differing)
+def _write_label(differing: Sequence[Difference], index: int) -> str:
+    return ", ".join(_write_part(d.field, d.values[index]) for d in differing)
 
 
-def _part(field: str, value: str | None) -> str:
+def _write_part(field: str, value: str | None) -> str:
     name = field.rsplit(".", maxsplit=1)[-1]
     if value is None:
         return f"default {name}"
@@ -115,12 +117,12 @@ def _part(field: str, value: str | None) -> str:
     return f"{name} {value}"
 
 
-def target_key(result: RunResult) -> str:
+def name_target(result: RunResult) -> str:
     """Return a key that is equal for runs of the same target."""
     return result.request.target.model_dump_json()
 
 
-def question_key(result: RunResult) -> str:
+def make_question_key(result: RunResult) -> str:
     """Return a key that is equal for runs with the same question: workloads, load and limits.
 
     The search's part is only a client's connections, and the load if a single one is tried. Neither
@@ -195,21 +197,21 @@ def compare_runs(
             runs' own estimates.
     """
     names = name_runs(results)
-    prices = list(usd_per_hour) or [hourly_usd(result) for result in results]
+    prices = list(usd_per_hour) or [compute_hourly_usd(result) for result in results]
     lines = []
-    single = [i for i, result in enumerate(results) if fresh_cell_key(result) is None]
+    single = [i for i, result in enumerate(results) if make_fresh_cell_key(result) is None]
     for index, (name, result, price) in enumerate(zip(names, results, prices, strict=True)):
-        alike = (i for i in single if question_key(results[i]) == question_key(result))
+        alike = (i for i in single if make_question_key(results[i]) == make_question_key(result))
         first = next(alike, index)
         ratio = None
         if index in single and first != index:
             ratio = divide_capacities(name, result.capacity, names[first], results[first].capacity)
-        lines.append(_line(name, result, price, ratio))
+        lines.append(_write_line(name, result, price, ratio))
     ratios = [line.ratio.sentence for line in lines if line.ratio is not None]
     cells = group_fresh_cells(results)
     fresh = tuple(map(_summarize_cell, cells.keys(), cells.values()))
     fresh_ratios = tuple(_divide_cells(cells))
-    warnings = _warnings(results, names)
+    warnings = _list_warnings(results, names)
     if cells and single:
         named = words.join_names(names[i] for i in single)
         warnings.append(f"Not compared with cells that were repeated on fresh targets: {named}.")
@@ -222,7 +224,7 @@ def compare_runs(
         ),
         warnings=tuple(warnings),
         runs=tuple(lines),
-        equal_loads=equal_loads(results),
+        equal_loads=find_equal_loads(results),
         differences=differences(results),
         fresh=fresh,
         fresh_ratios=fresh_ratios,
@@ -233,7 +235,7 @@ def group_fresh_cells(results: Sequence[RunResult]) -> dict[str, list[RunResult]
     """Group the runs that an experiment repeated on fresh targets; {name of the cell: its runs}."""
     by_key: dict[str, list[RunResult]] = {}
     for result in results:
-        if (key := fresh_cell_key(result)) is not None:
+        if (key := make_fresh_cell_key(result)) is not None:
             by_key.setdefault(key, []).append(result)
     groups = list(by_key.values())
     names = [name_fresh_cell(runs[0]) for runs in groups]
@@ -263,7 +265,7 @@ def _divide_cells(cells: Mapping[str, Sequence[RunResult]]) -> Iterator[Ratio]:
     """Yield the ratio of each repeated cell to the first one with the same question."""
     firsts: dict[str, str] = {}
     for name, runs in cells.items():
-        first = firsts.setdefault(question_key(runs[0]), name)
+        first = firsts.setdefault(make_question_key(runs[0]), name)
         if first != name:
             a, b = ([run.capacity for run in cells[each]] for each in (name, first))
             if (ratio := divide_fresh(name, a, first, b)) is not None:
@@ -280,7 +282,7 @@ def _describe_pairs(names: Sequence[str], results: Sequence[RunResult]) -> Itera
             yield f"{name}: {closing.background.detail}."
 
 
-def _line(name: str, result: RunResult, price: float | None, ratio: Ratio | None) -> RunLine:
+def _write_line(name: str, result: RunResult, price: float | None, ratio: Ratio | None) -> RunLine:
     capacity = result.capacity
     judged = capacity and find_capacity_load(capacity)
     return RunLine(
@@ -301,12 +303,12 @@ def _line(name: str, result: RunResult, price: float | None, ratio: Ratio | None
     )
 
 
-def equal_loads(results: Sequence[RunResult]) -> tuple[EqualLoad, ...]:
+def find_equal_loads(results: Sequence[RunResult]) -> tuple[EqualLoad, ...]:
     """List latencies at every load that all runs tried; empty if they cannot be compared."""
     capacities = [result.capacity for result in results if result.capacity is not None]
     if len(capacities) < len(results) or len({(c.axis, c.statistic) for c in capacities}) > 1:
         return ()
-    if len({question_key(result) for result in results}) > 1:
+    if len({make_question_key(result) for result in results}) > 1:
         return ()
     steps = [by_load(capacity) for capacity in capacities]
     shared = sorted(set.intersection(*(set(by_load) for by_load in steps)))
@@ -323,11 +325,11 @@ def equal_loads(results: Sequence[RunResult]) -> tuple[EqualLoad, ...]:
     )
 
 
-def _warnings(results: Sequence[RunResult], names: Sequence[str]) -> list[str]:
+def _list_warnings(results: Sequence[RunResult], names: Sequence[str]) -> list[str]:
     warnings = []
     if len({result.local for result in results}) > 1:
         warnings.append("Some ran on one machine, some on AWS: such figures cannot be compared.")
-    if any(result.local and hourly_usd(result) is not None for result in results):
+    if any(result.local and compute_hourly_usd(result) is not None for result in results):
         warnings.append(AS_IF)
     versions = {(r.versions.plimsoll, r.versions.engine) for r in results}
     if len(versions) > 1:

@@ -18,11 +18,11 @@ from plimsoll.model.run.experiment_record import FreshFigures, FreshRun
 from plimsoll.model.run.results import RunResult
 from plimsoll.report.comparing.ratios import (
     Ratio,
+    compute_welch_ratio,
     divide_bounds,
     find_only_load,
     name_sample,
     tell_ratio,
-    welch_ratio,
 )
 from plimsoll.report.tables import ReportCell, ReportTable
 
@@ -80,13 +80,13 @@ def sample_fresh(
         figures=tuple(c.max_sustainable_throughput_ops_per_second or 0.0 for c in known),
         bound=bound,
         load=load,
-        deviation_least=math.sqrt(fmean(_edge_deviation(edge) ** 2 for edge in edges))
+        deviation_least=math.sqrt(fmean(_compute_edge_deviation(edge) ** 2 for edge in edges))
         if edges
         else 0.0,
     )
 
 
-def _edge_deviation(edge: LoadRange) -> float:
+def _compute_edge_deviation(edge: LoadRange) -> float:
     """Return the standard deviation of the logarithm of an edge."""
     return math.log(edge.high / edge.low) / 2 / NormalDist().inv_cdf((1 + edge.confidence) / 2)
 
@@ -128,7 +128,7 @@ def divide_fresh(
         of,
         to,
         subject,
-        welch_ratio(mine.figures, theirs.figures, least),
+        compute_welch_ratio(mine.figures, theirs.figures, least),
         method=WELCH_METHOD,
         sample=name_sample(None, counts),
         noise="the noise between targets",
@@ -165,15 +165,15 @@ def summarize_fresh(
         method=METHOD if estimate else None,
         sentence="",
     )
-    return summary.model_copy(update={"sentence": _sentence(summary, sample)})
+    return summary.model_copy(update={"sentence": _write_sentence(summary, sample)})
 
 
-def _sentence(summary: FreshFigures, sample: FreshSample) -> str:
+def _write_sentence(summary: FreshFigures, sample: FreshSample) -> str:
     """Describe the mean over fresh targets and the next run, and name runs without a figure."""
     figures, runs = len(sample.figures), words.plural(len(summary.runs), "fresh target")
     counted = runs if figures == len(summary.runs) else f"{figures} of {runs}"
     at = f" at {summary.load}" if summary.load else ""
-    mean = words.with_bound(words.throughput(summary.mean_ops_per_second), summary.bound)
+    mean = words.prepend_bound(words.throughput(summary.mean_ops_per_second), summary.bound)
     told = f"{summary.name}: {mean}{at}, the geometric mean over {counted}"
     if not figures:
         told = f"{summary.name}: none of {runs} gave a figure"
@@ -235,7 +235,7 @@ FRESH_NOTE = (
 )
 
 
-def fresh_table(cells: Sequence[FreshFigures]) -> ReportTable | None:
+def make_fresh_table(cells: Sequence[FreshFigures]) -> ReportTable | None:
     """Build a table with one row for each repeated cell; None if no cell is repeated."""
     if not cells:
         return None
@@ -244,7 +244,7 @@ def fresh_table(cells: Sequence[FreshFigures]) -> ReportTable | None:
             ReportCell(cell.name + (f", at {cell.load}" if cell.load else "")),
             ReportCell(" · ".join(_format_figure(run, cell) for run in cell.runs)),
             ReportCell(
-                words.with_bound(words.rate(cell.mean_ops_per_second), cell.bound), "strong"
+                words.prepend_bound(words.rate(cell.mean_ops_per_second), cell.bound), "strong"
             ),
             ReportCell(format_mean_interval(cell)),
             ReportCell(format_next_interval(cell)),
@@ -258,10 +258,10 @@ def _format_figure(run: FreshRun, cell: FreshFigures) -> str:
     if run.figure_ops_per_second is None:
         return f"none ({run.name})"
     bound = run.bound if cell.load is None else "="  # throughput at one load is exact
-    return words.with_bound(words.rate(run.figure_ops_per_second), bound)
+    return words.prepend_bound(words.rate(run.figure_ops_per_second), bound)
 
 
-def fresh_cell_key(result: RunResult) -> str | None:
+def make_fresh_cell_key(result: RunResult) -> str | None:
     """Return a key that is equal for the runs of one repeated cell; None for any other run."""
     request = result.request
     if FRESH_TARGET not in request.tags or not request.target.provisioned:

@@ -112,7 +112,7 @@ def divide_capacities(of: str, a: Capacity | None, to: str, b: Capacity | None) 
         )
         counts = len(mine), len(theirs)
         return Ratio(of=of, to=to, value=value, repetitions=counts, sentence=sentence)
-    ratio = tell_ratio(of, to, subject, welch_ratio(mine, theirs), method=WELCH_METHOD)
+    ratio = tell_ratio(of, to, subject, compute_welch_ratio(mine, theirs), method=WELCH_METHOD)
     return ratio.model_copy(update={"repetitions": (len(mine), len(theirs))})
 
 
@@ -175,7 +175,7 @@ def _divide_edges(of: str, a: Capacity, to: str, b: Capacity, figures: float) ->
             " of both there is no interval, so the difference may be noise."
         )
         return Ratio(of=of, to=to, value=figures, sentence=sentence)
-    value, low, high = edges_ratio(a.edge, b.edge)
+    value, low, high = compute_edges_ratio(a.edge, b.edge)
     differs = low > 1 or high < 1
     shown = f"(95 % interval {words.ratio_interval(low, high)}, {EDGES_METHOD})"
     ratio = Ratio(
@@ -199,7 +199,7 @@ def _divide_edges(of: str, a: Capacity, to: str, b: Capacity, figures: float) ->
     return ratio.model_copy(update={"sentence": sentence})
 
 
-def edges_ratio(a: LoadRange, b: LoadRange) -> tuple[float, float, float]:
+def compute_edges_ratio(a: LoadRange, b: LoadRange) -> tuple[float, float, float]:
     """Compute the ratio of two edges with its 95 % interval.
 
     Returns:
@@ -249,7 +249,7 @@ def divide_bounds(of: str, to: str, value: float, mine: Bound, theirs: Bound) ->
     )
 
 
-def welch_ratio(
+def compute_welch_ratio(
     a: Sequence[float], b: Sequence[float], deviations_least: tuple[float, float] = (0.0, 0.0)
 ) -> tuple[float, float, float]:
     """Compute the ratio of two geometric means with its 95 % interval.

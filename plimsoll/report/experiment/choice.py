@@ -15,14 +15,19 @@ from plimsoll.model.judging.capacity import Bound, Capacity
 from plimsoll.model.request.descriptions import describe_target
 from plimsoll.model.run.results import RunResult
 from plimsoll.quoting.costs import divide_cost
-from plimsoll.report.comparing.comparing import name_runs, question_key, reduce_search, target_key
+from plimsoll.report.comparing.comparing import (
+    make_question_key,
+    name_runs,
+    name_target,
+    reduce_search,
+)
 from plimsoll.report.comparing.fresh_targets import (
     divide_fresh,
-    fresh_cell_key,
+    make_fresh_cell_key,
     sample_fresh,
 )
 from plimsoll.report.comparing.ratios import Ratio, divide_figures, name_sample
-from plimsoll.report.words import hourly_usd
+from plimsoll.report.words import compute_hourly_usd
 
 ChoiceOutcome = Literal[
     "chosen",  # one sustains more than every other
@@ -216,7 +221,7 @@ def _choose_among(contenders: Sequence[Contender], apart_s: float | None) -> Cho
         cheapest=cheapest.name if cheapest else None,
         usd_per_million=buy.usd_per_million if buy else None,
         usd_per_hour=buy.candidate.usd_per_hour if buy else None,
-        sentence=_sentence(best.name, second.name, first),
+        sentence=_write_sentence(best.name, second.name, first),
     )
 
 
@@ -249,7 +254,7 @@ def _usd(contender: Contender) -> float:
     return float("inf") if contender.usd_per_million is None else contender.usd_per_million
 
 
-def _sentence(best: str, second: str, ratio: Ratio | None) -> str:
+def _write_sentence(best: str, second: str, ratio: Ratio | None) -> str:
     """Describe which target sustains the most, and how much more than the next one."""
     if ratio is None:
         return f"{best}: the most, before {second}; the difference may be noise"
@@ -318,13 +323,15 @@ def build_matrix(
     If several runs ask the same question of the same target, the last one counts; of a repeated
     cell, all of them count.
     """
-    prices = list(usd_per_hour) or [hourly_usd(result) for result in results]
+    prices = list(usd_per_hour) or [compute_hourly_usd(result) for result in results]
     cells: dict[tuple[str, str], tuple[RunResult, Candidate]] = {}
     for result, price in zip(results, prices, strict=True):
-        place = question_key(result), target_key(result)
-        candidate = Candidate((result,), price, fresh=(cell := fresh_cell_key(result)) is not None)
+        place = make_question_key(result), name_target(result)
+        candidate = Candidate(
+            (result,), price, fresh=(cell := make_fresh_cell_key(result)) is not None
+        )
         before = cells.get(place)
-        if before is not None and cell is not None and fresh_cell_key(before[0]) == cell:
+        if before is not None and cell is not None and make_fresh_cell_key(before[0]) == cell:
             candidate = replace(before[1], results=(*before[1].results, result))
         cells[place] = result, candidate
     questions = list(dict.fromkeys(key for key, _ in cells))
@@ -337,7 +344,7 @@ def build_matrix(
     rows = []
     for key, title in zip(questions, name_questions(asked), strict=True):
         row = [cells.get((key, target)) for target in targets]
-        rows.append(_row(title, [found and found[1] for found in row], names))
+        rows.append(_make_row(title, [found and found[1] for found in row], names))
     return Matrix(targets=names, rows=tuple(rows))
 
 
@@ -370,22 +377,24 @@ def name_questions(asked: Sequence[RunResult]) -> tuple[str, ...]:
     return name_runs(alike)
 
 
-def _row(title: str, candidates: Sequence[Candidate | None], names: Sequence[str]) -> MatrixRow:
+def _make_row(
+    title: str, candidates: Sequence[Candidate | None], names: Sequence[str]
+) -> MatrixRow:
     choice = choose_target(candidates, names)
-    cells = [candidate and _cell(candidate) for candidate in candidates]
+    cells = [candidate and _make_cell(candidate) for candidate in candidates]
     if choice.best is not None:
         best = names.index(choice.best)
         cells = [c and c.model_copy(update={"best": i == best}) for i, c in enumerate(cells)]
     return MatrixRow(workload=title, cells=tuple(cells), decision=choice.sentence)
 
 
-def _cell(candidate: Candidate) -> MatrixCell:
+def _make_cell(candidate: Candidate) -> MatrixCell:
     results = [result for result in candidate.results if result is not None]
     figure = candidate.figure
     verdicts = [r.capacity.verdict if r.capacity else r.state.value for r in results]
     return MatrixCell(
         run_id=results[0].run_id,
-        figure=words.with_bound(words.throughput(figure), candidate.bound)
+        figure=words.prepend_bound(words.throughput(figure), candidate.bound)
         if figure
         else "no figure",
         verdict=", ".join(dict.fromkeys(verdicts)),

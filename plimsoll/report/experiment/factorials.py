@@ -33,9 +33,9 @@ from plimsoll.report.experiment.summary import (
     gather_candidate,
     has_sustained_figure,
     layout,
-    volumeless_key,
+    name_volumeless,
 )
-from plimsoll.report.phase_tables import Figures, phase_figures
+from plimsoll.report.phase_tables import Figures, list_phase_figures
 from plimsoll.report.words import describe_limiting
 
 THE_SEARCH = "the search"  # the question beside those of phases
@@ -111,7 +111,7 @@ def _square_factorials(
 
 def _phase_figures(runs: Runs) -> dict[str, Figures]:
     """Return the repetitions of each phase; of a repeated cell, the middle of each of its runs."""
-    by_run = [phase_figures(run.result) for run in runs]
+    by_run = [list_phase_figures(run.result) for run in runs]
     if runs[0].cell.fresh_target is None:
         return by_run[0]
     gathered: dict[str, Figures] = {}
@@ -178,7 +178,7 @@ def _compute_factorial(
         told = f"not decided: no exact figure of {', '.join(silent) or 'a cell'}"
     else:
         limits = figures[1].limit, figures[3].limit
-        told = _sentence(found, axis, (few, many), limits)
+        told = _write_sentence(found, axis, (few, many), limits)
     a, b, c, d = (len(each) for each in values)
     return Factorial(
         question=question,
@@ -195,7 +195,7 @@ def _compute_factorial(
     )
 
 
-def _sentence(
+def _write_sentence(
     found: Effects,
     axis: str,
     beside: tuple[str, str],
@@ -281,7 +281,7 @@ def _group_ladders(row: Mapping[str, Runs]) -> list[list[Rung]]:
     """Group targets that differ only in their volume, ordered by baseline IOPS."""
     by_target: dict[str, list[Rung]] = {}
     for name, runs in row.items():
-        key, iops = volumeless_key(runs[0]), find_baseline_iops(runs[0])
+        key, iops = name_volumeless(runs[0]), find_baseline_iops(runs[0])
         if key is not None and iops is not None:
             by_target.setdefault(key, []).append((name, runs, iops))
     return [sorted(series, key=lambda rung: rung[2]) for series in by_target.values()]
@@ -317,7 +317,7 @@ def _describe_gain(question: str, lower: Rung, higher: Rung, apart_s: float | No
         pairs=ratio.pairs if ratio else None,
         fresh_targets=ratio.fresh_targets if ratio else None,
         sentence=f"{below} to {above} ({words.number(few)} to {reach}):"
-        f" {_gain_sentence(outcome, ratio, silent)}",
+        f" {_write_gain_sentence(outcome, ratio, silent)}",
     )
 
 
@@ -329,7 +329,7 @@ def _outcome(ratio: Ratio | None) -> GainOutcome:
     return "no gain" if ratio.high is not None and ratio.high <= WORTH else "not decided"
 
 
-def _gain_sentence(outcome: GainOutcome, ratio: Ratio | None, silent: list[str]) -> str:
+def _write_gain_sentence(outcome: GainOutcome, ratio: Ratio | None, silent: list[str]) -> str:
     if ratio is None:
         why = f"no answer from {' and '.join(silent)}" if silent else "both figures are bounds"
         return f"not decided: {why}"

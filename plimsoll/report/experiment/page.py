@@ -16,11 +16,11 @@ from plimsoll.quoting.costs import divide_cost
 from plimsoll.report.charts import scale, theme
 from plimsoll.report.charts.chart import Box, Chart, Key, Label, Mark, Panel, Point
 from plimsoll.report.charts.scale import Scale
-from plimsoll.report.comparing.fresh_targets import FRESH_NOTE, fresh_table
+from plimsoll.report.comparing.fresh_targets import FRESH_NOTE, make_fresh_table
 from plimsoll.report.comparing.ratios import name_sample
 from plimsoll.report.experiment.summary import layout
 from plimsoll.report.page import fill_template
-from plimsoll.report.phase_tables import phases_table
+from plimsoll.report.phase_tables import make_phases_table
 from plimsoll.report.size_tables import MARKED, PREDICTED, describe_wanted
 from plimsoll.report.tables import ReportCell, ReportTable
 from plimsoll.report.words import AS_IF
@@ -34,20 +34,20 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def boundary_table(found: Boundary) -> ReportTable:
+def make_boundary_table(found: Boundary) -> ReportTable:
     """Build a table with one row for each cell, the cheapest first; predictions are marked."""
     rows = []
     for cell in found.cells:
         kind = "strong" if cell.status == "measured" else "predicted"
-        rows.append(tuple(ReportCell(text, kind) for text in _cell_texts(cell)))
+        rows.append(tuple(ReportCell(text, kind) for text in _list_cell_texts(cell)))
     return ReportTable(columns=COLUMNS, rows=tuple(rows))
 
 
-def _cell_texts(cell: BoundaryCell) -> Iterator[str]:
+def _list_cell_texts(cell: BoundaryCell) -> Iterator[str]:
     yield cell.status
     yield words.NOTHING if cell.usd_per_month is None else f"{cell.usd_per_month:,.2f}"
     yield cell.name
-    yield words.with_bound(words.rate(cell.measured_ops_per_second), cell.bound)
+    yield words.prepend_bound(words.rate(cell.measured_ops_per_second), cell.bound)
     held = cell.predicted
     between = f" ({words.rate(held.low)} to {words.rate(held.high)})" if held else ""
     yield f"{PREDICTED}{words.rate(held.ops_per_second)}{between}" if held else words.NOTHING
@@ -74,7 +74,7 @@ def describe_boundary(found: Boundary) -> Iterator[str]:
 # Factorials.
 
 
-def factorials_table(factorials: Sequence[Factorial]) -> ReportTable | None:
+def make_factorials_table(factorials: Sequence[Factorial]) -> ReportTable | None:
     """Build a table with one row for each factorial whose effects are known."""
     known = [each for each in factorials if each.gain_on is not None]
     if not known:
@@ -126,15 +126,15 @@ def render_experiment(result: ExperimentResult) -> str:
         result=result,
         priced=any(cell.usd_per_hour is not None for cell in result.cells),
         as_if=AS_IF,
-        matrix=None if result.boundary else matrix_table(result),
-        boundary=boundary_table(result.boundary) if result.boundary else None,
+        matrix=None if result.boundary else make_matrix_table(result),
+        boundary=make_boundary_table(result.boundary) if result.boundary else None,
         boundary_lines=list(describe_boundary(result.boundary)) if result.boundary else [],
-        fresh=fresh_table(result.fresh),
+        fresh=make_fresh_table(result.fresh),
         fresh_note=describe_fresh_basis(result),
-        gains=gains_table(result),
-        factorials=factorials_table(result.factorials),
-        phases=phases_table(result),
-        cells=cells_table(result),
+        gains=make_gains_table(result),
+        factorials=make_factorials_table(result.factorials),
+        phases=make_phases_table(result),
+        cells=make_cells_table(result),
         datasets=describe_datasets(result),
     )
 
@@ -152,10 +152,10 @@ def describe_datasets(result: ExperimentResult) -> list[str]:
 
 def format_figure(cell: CellOutcome) -> str:
     """Format a cell's figure in ops/s with its bound; a dash if it has none."""
-    return words.with_bound(words.rate(cell.figure_ops_per_second), cell.bound)
+    return words.prepend_bound(words.rate(cell.figure_ops_per_second), cell.bound)
 
 
-def _lines(result: ExperimentResult) -> list[tuple[str, str, CellOutcome]]:
+def _list_lines(result: ExperimentResult) -> list[tuple[str, str, CellOutcome]]:
     """List question, target and cell, in the order of the axes; a repeated cell is listed once."""
     places = layout(result.experiment)
     cells = list(_merge_fresh(result)) if result.fresh else result.cells
@@ -194,9 +194,9 @@ def describe_fresh_basis(result: ExperimentResult) -> str:
     )
 
 
-def matrix_table(result: ExperimentResult) -> ReportTable:
+def make_matrix_table(result: ExperimentResult) -> ReportTable:
     """Build the matrix: questions down, targets across, the choice in the last column."""
-    cells_by_place = {(question, target): cell for question, target, cell in _lines(result)}
+    cells_by_place = {(question, target): cell for question, target, cell in _list_lines(result)}
     rows = []
     for decision in result.decisions:
         # a damaged result lacks some
@@ -205,7 +205,8 @@ def matrix_table(result: ExperimentResult) -> ReportTable:
         chosen = decision.buy if decision.outcome else decision.best
         cells = [
             ReportCell(
-                _matrix_cell(cell) if cell else words.NOTHING, "strong" if target == chosen else ""
+                _write_cell(cell) if cell else words.NOTHING,
+                "strong" if target == chosen else "",
             )
             for target, cell in zip(result.targets, row, strict=True)
         ]
@@ -214,7 +215,7 @@ def matrix_table(result: ExperimentResult) -> ReportTable:
     return ReportTable(columns=columns, rows=tuple(rows))
 
 
-def _matrix_cell(cell: CellOutcome) -> str:
+def _write_cell(cell: CellOutcome) -> str:
     """Format a cell's figure, limit and cost, as far as they are known."""
     parts = [format_figure(cell)]
     if cell.verdict is not None and cell.limited_by is not None:
@@ -224,7 +225,7 @@ def _matrix_cell(cell: CellOutcome) -> str:
     return " · ".join(parts)
 
 
-def gains_table(result: ExperimentResult) -> ReportTable | None:
+def make_gains_table(result: ExperimentResult) -> ReportTable | None:
     """Build a table with one row for each step up in IOPS."""
     if not result.gains:
         return None
@@ -234,9 +235,9 @@ def gains_table(result: ExperimentResult) -> ReportTable | None:
             ReportCell(f"{gain.lower} to {gain.higher}"),
             ReportCell(words.number(gain.lower_iops)),
             ReportCell("no limit" if gain.higher_iops is None else words.number(gain.higher_iops)),
-            ReportCell(_gain_times(gain), "strong"),
-            ReportCell(_interval(gain)),
-            ReportCell(_outcome(gain)),
+            ReportCell(_format_gain(gain), "strong"),
+            ReportCell(_format_interval(gain)),
+            ReportCell(_describe_outcome(gain)),
         )
         for gain in result.gains
     ]
@@ -244,17 +245,17 @@ def gains_table(result: ExperimentResult) -> ReportTable | None:
     return ReportTable(columns=columns, rows=tuple(rows))
 
 
-def _interval(gain: Gain) -> str:
+def _format_interval(gain: Gain) -> str:
     interval = words.ratio_interval(gain.low, gain.high)
     return interval + name_sample(gain.pairs, gain.fresh_targets)
 
 
-def _outcome(gain: Gain) -> str:
+def _describe_outcome(gain: Gain) -> str:
     """Return the outcome, with its reason unless another cell of the row shows it."""
     return gain.outcome if gain.ratio is not None else gain.sentence.partition("): ")[2]
 
 
-def _gain_times(gain: Gain) -> str:
+def _format_gain(gain: Gain) -> str:
     """Format the ratio; without an interval it comes from bounds and is itself a bound."""
     if gain.ratio is None:
         return words.NOTHING
@@ -262,7 +263,7 @@ def _gain_times(gain: Gain) -> str:
     return words.ratio(gain.ratio, bounds.get(gain.outcome, "=") if gain.low is None else "=")
 
 
-def cells_table(result: ExperimentResult) -> ReportTable:
+def make_cells_table(result: ExperimentResult) -> ReportTable:
     """Build a table with one row for each cell, in the order in which they were started."""
     by_name = {cell.name: cell for cell in result.cells}
     rows = []
@@ -278,7 +279,7 @@ def cells_table(result: ExperimentResult) -> ReportTable:
                 ReportCell(cell.load or words.NOTHING),
                 ReportCell(words.number(failed if cell.state else None)),
                 ReportCell(cell.limited_by or words.NOTHING),
-                *_dollars(cell),
+                *_format_dollars(cell),
                 ReportCell(
                     cell.state.value.lower().replace("_", " ") if cell.state else "not started"
                 ),
@@ -292,7 +293,7 @@ def cells_table(result: ExperimentResult) -> ReportTable:
     return ReportTable(columns=columns, rows=tuple(rows))
 
 
-def _dollars(cell: CellOutcome) -> tuple[ReportCell, ReportCell]:
+def _format_dollars(cell: CellOutcome) -> tuple[ReportCell, ReportCell]:
     """Format the price per hour and per million operations, or say why it is unknown."""
     hour = words.NOTHING if cell.usd_per_hour is None else words.usd_each(cell.usd_per_hour)
     million = cell.usd_per_million
@@ -302,7 +303,7 @@ def _dollars(cell: CellOutcome) -> tuple[ReportCell, ReportCell]:
 
 def draw_figures(result: ExperimentResult) -> Chart | None:
     """Draw a bar for each cell with a figure: a panel for each question, the targets in order."""
-    found = _lines(result)
+    found = _list_lines(result)
     figures = [cell.figure_ops_per_second for _, _, cell in found if cell.no_answer is None]
     runs = {
         cell.name: [run.figure_ops_per_second for run in cell.runs if run.figure_ops_per_second]
@@ -310,9 +311,9 @@ def draw_figures(result: ExperimentResult) -> Chart | None:
     }
     if not figures:
         return None
-    colors = dict(zip(result.targets, theme.series_colors(len(result.targets)), strict=True))
+    colors = dict(zip(result.targets, theme.choose_series_colors(len(result.targets)), strict=True))
     ends = [*figures, *(figure for each in runs.values() for figure in each)]
-    x = scale.linear_scale(ends, "throughput, ops/s", room=LABEL_ROOM)
+    x = scale.make_linear_scale(ends, "throughput, ops/s", room=LABEL_ROOM)
     panels = []
     for place, asked in enumerate(result.questions):
         cells = {t: c for q, t, c in found if q == asked and c.no_answer is None}

@@ -22,7 +22,7 @@ from plimsoll.report.experiment.choice import (
     choose_target,
     find_sustained_figure,
 )
-from plimsoll.report.words import explain_no_price, hourly_usd, name_limit
+from plimsoll.report.words import compute_hourly_usd, explain_no_price, name_limit
 
 ALL = "all"  # name of the only question
 
@@ -88,7 +88,7 @@ def arrange_by_question(cells: Sequence[CellRun], layout: Layout) -> dict[str, d
 
 def gather_candidate(runs: Runs) -> Candidate:
     """Return the runs of a cell as they are compared with those of another."""
-    prices = (hourly_usd(run.result) for run in runs if run.result is not None)
+    prices = (compute_hourly_usd(run.result) for run in runs if run.result is not None)
     return Candidate(
         results=tuple(run.result for run in runs),
         usd_per_hour=next((price for price in prices if price is not None), None),
@@ -126,7 +126,7 @@ def outcome(run: CellRun) -> CellOutcome:
     result = run.result
     capacity = result.capacity if result else None
     figure = find_sustained_figure(result) if result else None
-    hourly = hourly_usd(result) if result else None
+    hourly = compute_hourly_usd(result) if result else None
     errors: dict[str, int] = {}
     for step in result.steps if result else ():
         for totals in step.operations.values():
@@ -197,7 +197,7 @@ def has_sustained_figure(run: CellRun) -> bool:
     return run.result is not None and find_sustained_figure(run.result) is not None
 
 
-def volumeless_key(run: CellRun) -> str | None:
+def name_volumeless(run: CellRun) -> str | None:
     """Return a key that is equal for targets that differ only in their volume.
 
     None for an endpoint.

@@ -11,7 +11,7 @@ import pytest
 from plimsoll.api.app import answer_call
 from plimsoll.aws import clients
 from plimsoll.local.account import REGION
-from plimsoll.local.deploying import PRINCIPAL, Deployer, default_settings, state_machine_arn
+from plimsoll.local.deploying import PRINCIPAL, Deployer, make_default_settings, state_machine_arn
 from plimsoll.model.deployment.functions import Setting
 from tests.support.aws_resources import aws_account, make_state_machine
 from tests.support.every_setting import EverySetting
@@ -114,7 +114,7 @@ def proxy_event(
 @pytest.fixture(scope="module")
 def served() -> Iterator[EverySetting]:
     """Everything that the function needs; made once, since clients cost tenths of a second."""
-    settings = default_settings() | {
+    settings = make_default_settings() | {
         Setting.TEAMS: json.dumps(TEAMS),
         Setting.ALLOWED_ENDPOINTS: json.dumps({"db.example.internal:3306": ENDPOINT_SECRET}),
     }

@@ -16,7 +16,7 @@ from plimsoll.aws.configuration import (
     store_configuration,
 )
 from plimsoll.errors import PlimsollError
-from plimsoll.local.deploying import default_settings
+from plimsoll.local.deploying import make_default_settings
 from plimsoll.model.deployment.deployment import read_deployment
 from plimsoll.model.deployment.functions import FUNCTIONS
 from plimsoll.model.settings import STORED, Setting
@@ -55,7 +55,7 @@ def test_an_environment_that_names_no_item_is_whole() -> None:
 
 @pytest.mark.parametrize("row", FUNCTIONS.values(), ids=lambda row: str(row.name))
 def test_a_function_on_aws_reads_the_settings_of_its_row(row: Any) -> None:
-    values = default_settings()
+    values = make_default_settings()
     stored = {setting.name: values[setting] for setting in STORED}
     store_configuration(SERVICE_TABLE, "one", stored)
     told = {**values, Setting.SERVICE_TABLE: SERVICE_TABLE, Setting.CONFIGURATION: "one"}

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from plimsoll.errors import PlimsollError
-from plimsoll.local.deploying import default_settings
+from plimsoll.local.deploying import make_default_settings
 from plimsoll.model.deployment.function_settings import SubmitSettings
 from plimsoll.model.deployment.functions import FUNCTIONS, OF_DEPLOYMENT, Function
 from plimsoll.packaged import find_packaged_folder
@@ -32,7 +32,7 @@ EXTRAS = ["moto", "awslambdaric", "jsonata", "aws_cdk", "rich", "click"]
 
 
 def environment(function: Function) -> dict[str, str]:
-    return function.settings.variables(default_settings())
+    return function.settings.variables(make_default_settings())
 
 
 def test_the_folders_are_those_of_the_table() -> None:
@@ -69,7 +69,7 @@ def test_handlers_import_with_what_their_package_carries_and_their_row_tells_the
 def test_a_function_finds_its_settings_in_its_own_environment(name: str) -> None:
     row = FUNCTIONS[name]
     read = row.settings.read(environment(row))
-    assert read == row.settings.of_deployment(default_settings())
+    assert read == row.settings.of_deployment(make_default_settings())
     assert read.model_dump()["results_bucket"] == "plimsoll-results"
 
 

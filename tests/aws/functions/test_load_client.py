@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from plimsoll.local.deploying import default_settings
+from plimsoll.local.deploying import make_default_settings
 from plimsoll.model.deployment.functions import FUNCTIONS
 
 ROOT = Path(__file__).parents[3]
@@ -55,7 +55,7 @@ MODULES = {
 @cache
 def imported() -> dict[str, Any]:
     """Import the client's handler in an interpreter of its own; what it has loaded then."""
-    variables = FUNCTIONS["load-client"].settings.variables(default_settings())
+    variables = FUNCTIONS["load-client"].settings.variables(make_default_settings())
     ran = subprocess.run(
         [sys.executable, "-c", IMPORT],
         cwd=ROOT,

@@ -16,7 +16,7 @@ from plimsoll.client.http import Http
 from plimsoll.client.service_client import Service
 from plimsoll.model.request.request import Request
 from plimsoll.preflight.checks import Check, ask_aws, make_passed
-from plimsoll.preflight.ec2_checks import instance_family
+from plimsoll.preflight.ec2_checks import find_instance_family
 from plimsoll.preflight.preflight import run_preflight
 from plimsoll.preflight.rds_checks import ROLE_NAME
 from tests.support.requested import REQUESTED
@@ -218,7 +218,7 @@ def test_a_cluster_needs_the_vcpus_of_all_its_nodes_and_is_told_its_zones() -> N
     [("r5d.large", "r"), ("im4gn.large", "im"), ("x2idn.16xlarge", "x"), ("hpc7g.4xlarge", "hpc")],
 )
 def test_the_family_of_a_type(instance_type: str, family: str) -> None:
-    assert instance_family(instance_type) == family
+    assert find_instance_family(instance_type) == family
 
 
 @pytest.mark.filterwarnings("ignore:.*AccessDenied does not match:UserWarning")  # moto's

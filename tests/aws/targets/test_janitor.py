@@ -11,6 +11,7 @@ from botocore.exceptions import ClientError
 from plimsoll.aws import clients
 from plimsoll.errors import PlimsollError
 from plimsoll.targets import janitor
+from plimsoll.targets.snapshots import EXPIRES_AT
 
 pytestmark = pytest.mark.usefixtures("account")
 PASSED, NEVER = "2026-01-01T00:00:00+00:00", "2999-01-01T00:00:00+00:00"
@@ -35,7 +36,7 @@ def stack(name: str, expires_at: str | None) -> None:
     clients.cloudformation().create_stack(
         StackName=name,
         TemplateBody=json.dumps({"Resources": {"Topic": {"Type": "AWS::SNS::Topic"}}}),
-        Tags=[] if expires_at is None else [{"Key": janitor.EXPIRES_AT, "Value": expires_at}],
+        Tags=[] if expires_at is None else [{"Key": EXPIRES_AT, "Value": expires_at}],
     )
 
 

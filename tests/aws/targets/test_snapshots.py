@@ -9,8 +9,8 @@ import pytest
 
 from plimsoll.aws import clients
 from plimsoll.errors import PlimsollError
-from plimsoll.targets import old_snapshots, snapshots
-from plimsoll.targets.old_snapshots import sweep_snapshots
+from plimsoll.targets import janitor, snapshots
+from plimsoll.targets.janitor import sweep_snapshots
 from plimsoll.targets.snapshots import (
     Kind,
     SeenSnapshot,
@@ -142,7 +142,7 @@ def test_one_that_is_still_being_taken_is_left_until_it_is_whole(
     def creating(kind: Kind, **asked: str) -> list[SeenSnapshot]:
         return [replace(one, state="creating") for one in look(kind, **asked)]
 
-    for module in (snapshots, old_snapshots):
+    for module in (snapshots, janitor):
         monkeypatch.setattr(module, "list_snapshots", creating)
     assert delete_snapshot("rds", RUN) is Deletion.UNDER_WAY
     assert sweep_snapshots("unused", BUS, at=AT) == []

@@ -10,6 +10,7 @@ from plimsoll.aws.configuration import store_configuration
 from plimsoll.errors import LimitReachedError, NotFoundError, UnknownPrincipalError, UsageError
 from plimsoll.model.deployment.deployment import Team, read_deployment
 from plimsoll.model.settings import Setting
+from plimsoll.teams.caller import identify_caller
 from plimsoll.teams.limits import find_team_limits
 from plimsoll.teams.registry import (
     find_team,
@@ -20,7 +21,6 @@ from plimsoll.teams.registry import (
     remove_team,
 )
 from plimsoll.teams.room import Ask
-from plimsoll.teams.teams import identify_caller
 from tests.support.aws_resources import SERVICE_TABLE
 from tests.support.every_setting import EverySetting, settings_on_aws
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from plimsoll.aws import clients
-from plimsoll.targets.janitor import EXPIRES_AT
+from plimsoll.targets.snapshots import EXPIRES_AT
 from plimsoll.teams.limits import find_team_limits
 from plimsoll.teams.room import Ask
 from plimsoll.workflow.deployment_figures import print_figures

@@ -69,7 +69,7 @@ def test_the_service_judges_rules_and_opens_no_file_that_one_names(
     end_run(deployment, RUN)
     outcomes = files.get(RESULT, RunResult).expect
     assert [one.answer for one in outcomes] == ["met", "not met", "no answer"]
-    assert outcomes[2].because == f"{tmp_path} is not at hand where this was judged"
+    assert outcomes[2].because == f"{tmp_path} is not available here"
 
 
 def test_a_run_that_was_aborted_past_its_budgets_end_is_over_budget(

@@ -356,7 +356,7 @@ def test_a_failure_under_low_limits_says_so_first(
 def test_a_failure_on_a_full_disk_says_so_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, free_bytes: int, full: bool
 ) -> None:
-    monkeypatch.setattr(lambda_invoke, "free_disk_bytes", lambda _: free_bytes)
+    monkeypatch.setattr(lambda_invoke, "read_free_disk_bytes", lambda _: free_bytes)
     monkeypatch.setattr(lambda_invoke, "replace_members", lambda *_, **__: None)
     functions = lambda_invoke.Functions(NotImplemented, {}, home=tmp_path)
     failure = b'{"errorMessage": "(1114, table is full)", "errorType": "DatasetError"}'

@@ -94,6 +94,26 @@ class Planted:
         return "; ".join((*self.limiting.evidence, self.measured.told))
 
 
+# Between its I/Os an operation waits for a processor: on a busy machine for up to 25 ms.
+LONG_IO_US = 100_000.0
+
+
+def with_long_ios(ground: "Ground") -> None:
+    """Put the server on a volume whose I/Os take most of an operation's time."""
+    ground.put_on(latency_us=LONG_IO_US)
+
+
+def assert_named(planted: Planted, resource: str, *evidence: str) -> None:
+    """Assert that a resource is named as the limit that was reached, with this evidence."""
+    limiting = planted.limiting
+    told = f"{planted.capacity.summary}; {planted.told}"
+    assert (limiting.resource, limiting.reached) == (resource, True), told
+    for words in evidence:
+        assert words in limiting.evidence[0]
+    assert limiting.to_change
+    assert limiting.second is None or limiting.second.resource != resource
+
+
 def operation(*statements: str, key_max: int = 0, transaction: bool = False) -> EngineOperation:
     """An operation of these statements; the place of each `?` or $1 is taken by a key from 1 on."""
     key: tuple[Value, ...] = (IntegerValue(low=1, high=key_max),)

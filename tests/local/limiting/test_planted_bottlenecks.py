@@ -22,11 +22,13 @@ from plimsoll.model.judging.capacity import AuditName, Rules
 from plimsoll.volumes import EmulatedVolume
 from plimsoll.volumes.places import MEMORY
 from tests.local.limiting.planting import (
+    LONG_IO_US,
     Ground,
-    Planted,
     as_on_one_machine,
+    assert_named,
     operation,
     settings_with,
+    with_long_ios,
 )
 
 ROWS = 30_000  # the buffer pool holds a quarter of them
@@ -35,8 +37,6 @@ FAT_ROWS = 4_000  # likewise
 WIDE_ROWS = 5_000
 WIDE_COLUMNS = 12  # of 255 bytes: a scan of few rows that are wide takes little of a processor
 
-# Between its I/Os an operation waits for a processor: on a busy machine for up to 25 ms.
-LONG_IO_US = 100_000.0
 HOLD_S = 0.01  # an operation holds its lock so long: it waits for a processor for less
 
 COLD = f"""
@@ -119,19 +119,6 @@ def other_ground() -> Iterator[Ground]:
 def durable(ground: Ground) -> None:
     ground.put_on()
     ground.sql("SET GLOBAL innodb_flush_log_at_trx_commit = 1")
-
-
-def with_long_ios(ground: Ground) -> None:
-    ground.put_on(latency_us=LONG_IO_US)
-
-
-def assert_named(planted: Planted, resource: str, *evidence: str) -> None:
-    limiting = planted.limiting
-    assert (limiting.resource, limiting.reached) == (resource, True), planted.told
-    for words in evidence:
-        assert words in limiting.evidence[0]
-    assert limiting.to_change
-    assert limiting.second is None or limiting.second.resource != resource
 
 
 def test_storage_iops(ground: Ground) -> None:

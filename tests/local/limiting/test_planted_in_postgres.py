@@ -18,18 +18,18 @@ from plimsoll.model.aws.volumes import Volume
 from plimsoll.volumes import EmulatedVolume
 from plimsoll.volumes.places import MEMORY
 from tests.local.limiting.planting import (
+    LONG_IO_US,
     TAKEN_MOST_PERCENT,
     TRIES,
     Ground,
-    Planted,
+    assert_named,
     operation,
     settings_with,
+    with_long_ios,
 )
 
 ROWS = 60_000  # of which the server's own memory holds a third, and the system's none
 HOT_ROWS = 2_000
-# Between its I/Os an operation waits for a processor: on a busy machine for up to 25 ms.
-LONG_IO_US = 100_000.0
 HOLD_S = 0.01  # an operation holds its lock so long: it waits for a processor for less
 COLD = (
     f"CREATE TABLE cold AS SELECT id, repeat('x', 500) AS pad FROM generate_series(1, {ROWS}) id",
@@ -80,20 +80,6 @@ def ground() -> Iterator[Ground]:
 @pytest.fixture(autouse=True)
 def durable(ground: Ground) -> None:
     ground.put_on()
-
-
-def with_long_ios(ground: Ground) -> None:
-    ground.put_on(latency_us=LONG_IO_US)
-
-
-def assert_named(planted: Planted, resource: str, *evidence: str) -> None:
-    limiting = planted.limiting
-    told = f"{planted.capacity.summary}; {planted.told}"
-    assert (limiting.resource, limiting.reached) == (resource, True), told
-    for words in evidence:
-        assert words in limiting.evidence[0]
-    assert limiting.to_change
-    assert limiting.second is None or limiting.second.resource != resource
 
 
 def test_storage_iops(ground: Ground) -> None:

@@ -17,7 +17,7 @@ from plimsoll.model.engine.answered import LoadReport
 from plimsoll.model.engine.asked import EngineTarget, LoadSpec
 from plimsoll.model.judging.steps import Step
 from plimsoll.model.request.dsn import parse_dsn
-from plimsoll.model.run.results import known_rows
+from plimsoll.model.run.results import split_known_rows
 from plimsoll.workflow.client import send_load
 from plimsoll.workload import Compiled, list_builtin_names, load_workload, parse_workload
 from tests.support.command import BRIEF, Output
@@ -49,7 +49,7 @@ def count_commits(target: EngineTarget) -> int:
 
 
 def judge_rows(report: LoadReport) -> bool | None:
-    meant, missing = known_rows(report.operations)
+    meant, missing = split_known_rows(report.operations)
     return audit_rows_met(Step(rows_meant=meant, rows_missing=missing), 0.001).passed
 
 

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from plimsoll.local.past_runs import restore_run
-from plimsoll.local.runner import twin_settings
+from plimsoll.local.runner import make_twin_settings
 from plimsoll.local.twin import LocalTwin
 from plimsoll.report.folder import find_newest_runs
 from tests.local.service.conftest import PATIENCE_S, Caller, body
@@ -156,8 +156,10 @@ def test_a_run_of_before_is_shown_as_it_was(
     (folder / "seconds.json").write_text(seconds.model_dump_json())
     (folder / "report.html").write_text("<!doctype html><p>the page")
     assert find_newest_runs(tmp_path) == [folder]
-    assert restore_run(twin_settings(twin_of_service), result, folder)
-    assert not restore_run(twin_settings(twin_of_service), result, folder)  # it is there already
+    assert restore_run(make_twin_settings(twin_of_service), result, folder)
+    assert not restore_run(
+        make_twin_settings(twin_of_service), result, folder
+    )  # it is there already
     shown = api("GET", "/runs/of-before/live").body
     assert (shown["run"]["past"], shown["run"]["verdict"]) == (True, "KNEE")
     assert shown["answer"]["tag"] == "knee found"

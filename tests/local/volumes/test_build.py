@@ -10,7 +10,7 @@ import pytest
 from plimsoll.errors import MissingToolError, PlimsollError, UsageError
 from plimsoll.model.aws.volumes import Volume
 from plimsoll.volumes import EmulatedVolume, build
-from plimsoll.volumes.programs import check_program
+from plimsoll.volumes.build import check_program
 
 
 def test_it_is_built_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,7 @@ import pytest
 
 from plimsoll.aws import clients
 from plimsoll.aws.run_files import RESULT, plan_path
-from plimsoll.local.runner import LocalRun, twin_settings
+from plimsoll.local.runner import LocalRun, make_twin_settings
 from plimsoll.local.twin import LocalTwin, RunningDatabase
 from plimsoll.model.aws.prices import PriceOverrides
 from plimsoll.model.judging.capacity import AuditName
@@ -96,7 +96,7 @@ class Bench:
         self.twin = twin
         self._gates = gates
         self._count = count()
-        twin_settings(twin)
+        make_twin_settings(twin)
 
     def start(
         self,
@@ -174,7 +174,7 @@ def shared_bench(run_twin: LocalTwin, gates: Path) -> Bench:
 
 @pytest.fixture
 def bench(shared_bench: Bench) -> Iterator[Bench]:
-    twin_settings(shared_bench.twin)  # another twin may have been reached since
+    make_twin_settings(shared_bench.twin)  # another twin may have been reached since
     yield shared_bench
     assert shared_bench.twin.databases == {}
 

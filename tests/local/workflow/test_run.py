@@ -9,7 +9,7 @@ from plimsoll.aws.run_files import client_path, plan_path, step_path, unpack_fil
 from plimsoll.aws.run_records import records_of
 from plimsoll.capacity.steps.audits import audit_escapes
 from plimsoll.databases.load_user import LOAD_USER, derive_load_password
-from plimsoll.local.runner import twin_settings
+from plimsoll.local.runner import make_twin_settings
 from plimsoll.model.run.fleet import ClientResult, StepPlan
 from plimsoll.model.run.results import RunResult, StepResult
 from plimsoll.model.run.run_record import RunState
@@ -167,6 +167,6 @@ def test_the_load_came_from_a_user_without_rights_beyond_its_database(
     finished: Finished, bench: Bench
 ) -> None:
     _, result, _, _ = finished
-    record = records_of(twin_settings(bench.twin)).get(result.run_id)
+    record = records_of(make_twin_settings(bench.twin)).get(result.run_id)
     assert record.target is not None
     assert record.target.load_user == LOAD_USER

@@ -11,8 +11,8 @@ from plimsoll.client.tokens import (
     HOME_VARIABLE,
     TOKEN_VARIABLE,
     find_token,
+    find_token_path,
     keep_token,
-    token_path,
 )
 
 
@@ -25,7 +25,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_only_its_owner_reads_it_and_it_goes_with_its_service(home: Path) -> None:
     with keep_token(8080) as token:
-        file = token_path(8080)
+        file = find_token_path(8080)
         assert file.is_relative_to(home)
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
         assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
@@ -42,8 +42,8 @@ def test_each_service_has_another_one() -> None:
 def test_what_a_killed_service_left_is_replaced_not_written_into(tmp_path: Path) -> None:
     bait = tmp_path / "another's"
     bait.touch()
-    token_path(8080).parent.mkdir(parents=True)
-    token_path(8080).symlink_to(bait)
+    find_token_path(8080).parent.mkdir(parents=True)
+    find_token_path(8080).symlink_to(bait)
     with keep_token(8080) as token:
         assert find_token("http://127.0.0.1:8080") == token
     assert bait.read_text() == ""
@@ -61,7 +61,7 @@ def test_a_service_that_is_started_again_has_the_token_of_before(home: Path) -> 
 
 @pytest.mark.parametrize("text", ["", "short", "a b" * 20, "x" * 65, "é" * 40])
 def test_what_is_no_token_of_ours_is_not_taken_for_one(text: str) -> None:
-    kept = token_path(8080).with_suffix(".kept")
+    kept = find_token_path(8080).with_suffix(".kept")
     kept.parent.mkdir(parents=True)
     kept.touch(mode=0o600)
     kept.write_text(text)
@@ -71,7 +71,7 @@ def test_what_is_no_token_of_ours_is_not_taken_for_one(text: str) -> None:
 
 def test_a_token_that_others_can_read_is_replaced() -> None:
     with keep_token(8080, lasting=True) as before:
-        token_path(8080).with_suffix(".kept").chmod(0o644)
+        find_token_path(8080).with_suffix(".kept").chmod(0o644)
     with keep_token(8080, lasting=True) as after:
         assert after != before
 
@@ -79,10 +79,10 @@ def test_a_token_that_others_can_read_is_replaced() -> None:
 def test_a_service_deletes_its_own_file_alone() -> None:
     with keep_token(8080, lasting=True):
         with keep_token(8080, lasting=True) as later:
-            replaced = token_path(8080).read_text()
+            replaced = find_token_path(8080).read_text()
             assert replaced == later
-        token_path(8080).write_text("of a third")
-    assert token_path(8080).read_text() == "of a third"
+        find_token_path(8080).write_text("of a third")
+    assert find_token_path(8080).read_text() == "of a third"
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from plimsoll.fleet.background import (
-    background_s,
     is_even,
+    measure_background_s,
     plan_background,
 )
 from plimsoll.fleet.background_client import join_spans, list_span_loads
@@ -75,7 +75,7 @@ def test_its_clock_begins_after_what_warms_a_toggled_server() -> None:
     plan = planned(warmup_s=41, duration_s=4).model_copy(update={"state": "1"})
     (load,) = plan_background(request, plan).background
     assert load.spans_s == ((42, 43),)
-    assert background_s(plan, load) == 1
+    assert measure_background_s(plan, load) == 1
 
 
 def test_each_span_is_a_load_of_its_own_on_the_steps_clock() -> None:

@@ -88,14 +88,14 @@ def test_a_limit_that_cannot_be_is_refused(given: tuple[str, ...], message: str)
 def test_a_rule_is_broken_within_a_second(
     rule: str, parts: list[SecondReport], broken: str | None
 ) -> None:
-    said = StopRule.parse(rule, OPERATIONS).broken_by(parts)
+    said = StopRule.parse(rule, OPERATIONS).find_broken_limit(parts)
     assert said == (None if broken is None else f"{broken} within a second")
 
 
 def test_a_second_with_more_operations_than_the_rate_breaks_its_rule() -> None:
     rule = StopRule.parse("rate > 150", OPERATIONS)
-    assert rule.broken_by([second("read", 100), second("update", 50)]) is None
-    broken = rule.broken_by([second("read", 100), second("update", 51)])
+    assert rule.find_broken_limit([second("read", 100), second("update", 50)]) is None
+    broken = rule.find_broken_limit([second("read", 100), second("update", 51)])
     assert broken == "151 operations were done within a second"
 
 

@@ -26,7 +26,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def free(monkeypatch: pytest.MonkeyPatch, gib: float) -> None:
     monkeypatch.setattr(home, "read_available_memory_bytes", lambda: int(gib * GIB))
-    monkeypatch.setattr(home, "free_disk_bytes", lambda _: 99 * GIB)
+    monkeypatch.setattr(home, "read_free_disk_bytes", lambda _: 99 * GIB)
 
 
 def places_of(machine: Path, requests: dict[str, Any], parent: Path | None = None) -> list[str]:
@@ -106,7 +106,7 @@ def test_what_has_no_room_is_refused_before_anything_is_made(
     machine: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     free(monkeypatch, 1)
-    monkeypatch.setattr("plimsoll.local.room.free_disk_bytes", lambda _: GIB)
+    monkeypatch.setattr("plimsoll.local.room.read_free_disk_bytes", lambda _: GIB)
     with (
         pytest.raises(PlimsollError, match=r"disk: the rows of this request need .* are free"),
         make_twin_home([request("ycsb-a", 10_000_000)]),
@@ -121,7 +121,7 @@ def test_a_service_refuses_what_has_no_room_when_it_comes(
     free(monkeypatch, 1)
     with make_twin_home() as folder:
         places = Places(folder, lambda _: request("ycsb-a", 10_000_000))
-        monkeypatch.setattr("plimsoll.local.room.free_disk_bytes", lambda _: GIB)
+        monkeypatch.setattr("plimsoll.local.room.read_free_disk_bytes", lambda _: GIB)
         with pytest.raises(PlimsollError, match=f"{machine}/disk/.*/databases: the rows of"):
             places.choose("plimsoll-large")
 

@@ -34,7 +34,7 @@ def test_one_odd_run_is_left_out_alone_and_named(
         brought.append(folder)
         return True
 
-    monkeypatch.setattr(past_runs, "twin_settings", lambda _: None)
+    monkeypatch.setattr(past_runs, "make_twin_settings", lambda _: None)
     monkeypatch.setattr(past_runs, "restore_run", bring)
     said: list[str] = []
     nothing: Any = None

@@ -10,11 +10,11 @@ import pytest
 from plimsoll.errors import PlimsollError
 from plimsoll.local import room
 from plimsoll.local.room import (
-    disk_bytes,
-    free_disk_bytes,
+    estimate_disk_bytes,
     load_adds_rows,
     memory_bytes,
     read_available_memory_bytes,
+    read_free_disk_bytes,
     require_room,
 )
 from plimsoll.requests.checked_request import CheckedRequest, validate_request
@@ -54,12 +54,12 @@ def test_a_bulk_insert_adds_rows() -> None:
 
 
 def test_an_endpoint_has_its_rows_elsewhere() -> None:
-    assert disk_bytes(endpoint()) == 0
+    assert estimate_disk_bytes(endpoint()) == 0
     assert memory_bytes(endpoint().request) < memory_bytes(request("ycsb-a", 10**6).request)
 
 
 def has(monkeypatch: pytest.MonkeyPatch, *, disk: float, memory: float) -> None:
-    monkeypatch.setattr(room, "free_disk_bytes", lambda _: int(disk * GIB))
+    monkeypatch.setattr(room, "read_free_disk_bytes", lambda _: int(disk * GIB))
     monkeypatch.setattr(room, "read_available_memory_bytes", lambda: int(memory * GIB))
 
 
@@ -100,7 +100,7 @@ def test_what_is_free_on_a_disk_is_what_an_ordinary_user_may_take(
 ) -> None:
     place = SimpleNamespace(f_bavail=3, f_bfree=5, f_frsize=4096)
     monkeypatch.setattr(os, "statvfs", lambda _: place)
-    assert free_disk_bytes(tmp_path) == 3 * 4096
+    assert read_free_disk_bytes(tmp_path) == 3 * 4096
 
 
 def test_what_is_free_of_memory_is_no_more_than_there_is() -> None:

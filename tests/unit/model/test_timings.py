@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.local.deploying import default_settings
+from plimsoll.local.deploying import make_default_settings
 from plimsoll.model.deployment.function_settings import (
     DeleteTargetSettings,
     JudgeStepSettings,
@@ -22,14 +22,14 @@ from plimsoll.model.timings import (
     Timings,
 )
 from plimsoll.quoting.costs import METHOD
-from plimsoll.quoting.extents import client_charged_s
+from plimsoll.quoting.extents import bill_client_s
 
 DOCS = Path(__file__).parents[3] / "docs"
 
 
 @pytest.mark.parametrize("timings", [AWS_TIMINGS, ONE_MACHINE_TIMINGS])
 def test_functions_read_the_times_as_they_are_told(timings: Timings) -> None:
-    told = default_settings() | timings.settings
+    told = make_default_settings() | timings.settings
     plan = PlanStepSettings.of_deployment(told)
     assert plan.poll_seconds == timings.poll_s
     assert plan.poll_us == timings.poll_us
@@ -41,17 +41,17 @@ def test_functions_read_the_times_as_they_are_told(timings: Timings) -> None:
 
 
 def test_one_machine_keeps_its_own_times() -> None:
-    told = default_settings()
+    told = make_default_settings()
     assert {s: told[s] for s in ONE_MACHINE_TIMINGS.settings} == ONE_MACHINE_TIMINGS.settings
     assert (told[Setting.POLL_US], AWS_TIMINGS.poll_us) == ("0", POLL_US), "it shares its cores"
     assert told[Setting.START_LEAD_MS] != AWS_TIMINGS.settings[Setting.START_LEAD_MS]
 
 
 def test_a_client_is_charged_for_its_wait_and_its_function_lasts_as_long() -> None:
-    assert client_charged_s(60, 100) - client_charged_s(60, 0) == pytest.approx(
+    assert bill_client_s(60, 100) - bill_client_s(60, 0) == pytest.approx(
         AWS_TIMINGS.lead_s(100) - AWS_TIMINGS.lead_s(0)
     )
-    assert client_charged_s(60, 0) > 60 + AWS_TIMINGS.lead_s(0)
+    assert bill_client_s(60, 0) > 60 + AWS_TIMINGS.lead_s(0)
     assert FUNCTIONS["load-client"].timeout_s > AWS_TIMINGS.lead_s(5000)
 
 

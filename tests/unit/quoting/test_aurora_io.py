@@ -13,7 +13,7 @@ from plimsoll.quoting.charges import compute_io_cost, find_io_prices
 from plimsoll.quoting.costs import add_usd, estimate_run_cost, list_cost_lines
 from plimsoll.quoting.prices import read_builtin_prices
 from plimsoll.quoting.quotes import require_stand_in
-from plimsoll.report.words import describe_run_cost, hourly_usd, name_price_source
+from plimsoll.report.words import compute_hourly_usd, describe_run_cost, name_price_source
 from tests.support.requested import quote_request
 from tests.support.synthetic_run import synthetic_run
 from tests.unit.quoting.test_costs import record
@@ -126,11 +126,11 @@ def test_a_report_has_the_ios_of_the_answers_load_in_the_price_by_the_hour() -> 
         ("io-optimized", OPTIMIZED_USD, 0.0, False),
     ):
         found = result.model_copy(update={"cost": cost(storage, BILLED, result.capacity)})
-        assert hourly_usd(found) == pytest.approx(hourly + of_io)
+        assert compute_hourly_usd(found) == pytest.approx(hourly + of_io)
         assert ("its I/Os at this load included" in name_price_source(found)) is said
     unknown = result.model_copy(update={"cost": cost("standard", None, result.capacity)})
-    assert hourly_usd(unknown) is None
-    assert hourly_usd(unknown, 2.0) == 2.0
+    assert compute_hourly_usd(unknown) is None
+    assert compute_hourly_usd(unknown, 2.0) == 2.0
 
 
 def test_without_a_count_the_cost_is_not_known_and_says_so() -> None:

@@ -9,7 +9,7 @@ from plimsoll.model.judging.closing import PairedRatio
 from plimsoll.model.request.rds_target import RdsTarget
 from plimsoll.model.request.toggle import StateFigures, ToggleResult
 from plimsoll.model.run.results import RunResult
-from plimsoll.report.published import compare_with_published, read_reference, shape_table
+from plimsoll.report.published import compare_with_published, make_shape_table, read_reference
 from tests.support.synthetic_run import synthetic_run
 from tests.unit.report.experiment.test_experiment_summary import at_one_load
 
@@ -41,7 +41,7 @@ def test_shapes_are_multiples_of_the_lightest_load() -> None:
     assert slow.multiples["throughput"][0] == (1.0, 1.0)
     assert slow.multiples["throughput"][3][0] == pytest.approx(2900 / 2300)
     assert slow.multiples["update"][3][0] == pytest.approx(2100 / 420)
-    (cells, *_) = shape_table(slow).rows
+    (cells, *_) = make_shape_table(slow).rows
     assert [cell.text for cell in cells][:3] == ["1", "1.00", "1.00"]
     absolute = ("5,600", "5600", "12,960", "2,300")
     assert not [s for s in found.sentences for figure in absolute if figure in s]

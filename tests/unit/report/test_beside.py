@@ -9,7 +9,7 @@ from plimsoll.report.charts.timeline import draw_timeline
 from plimsoll.report.comparing.comparing import compare_runs
 from plimsoll.report.headline import build_headline
 from plimsoll.report.page import render_run
-from plimsoll.report.tables import background_table, describe_backgrounds
+from plimsoll.report.tables import describe_backgrounds, make_background_table
 from tests.support.synthetic_run import synthetic_run
 
 PLAIN, SECONDS = synthetic_run()
@@ -89,7 +89,7 @@ def test_a_line_says_when_it_runs_and_what_it_did() -> None:
 
 
 def test_a_table_has_a_row_for_each_step() -> None:
-    table = background_table(with_background()[0])
+    table = make_background_table(with_background()[0])
     assert table is not None
     assert [row[0].text for row in table.rows] == ["1", "2", "3"]
     assert [cell.text for cell in table.rows[0][1:6]] == [
@@ -99,7 +99,7 @@ def test_a_table_has_a_row_for_each_step() -> None:
         "10.0",
         "10,000",
     ]
-    assert background_table(PLAIN) is None
+    assert make_background_table(PLAIN) is None
 
 
 def test_both_workloads_are_on_one_clock() -> None:

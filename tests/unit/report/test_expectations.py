@@ -68,7 +68,7 @@ def test_two_bounds_and_other_questions_give_no_answer() -> None:
     load = RESULT.request.load.model_copy(update={"duration_s": 7.0})
     other = RESULT.model_copy(update={"request": RESULT.request.model_copy(update={"load": load})})
     asked = check_rule(NOT_WORSE, Judged.of(RESULT), {"base.json": Judged.of(other)})
-    because = "base.json was asked otherwise (load.duration_s)"
+    because = "base.json answers another question (load.duration_s)"
     assert (asked.answer, asked.because) == ("no answer", because)
 
 

@@ -7,7 +7,7 @@ import pytest
 from plimsoll.model.judging.capacity import Verdict
 from plimsoll.model.judging.verdicts import verdict_facts
 from plimsoll.model.run.results import RunResult
-from plimsoll.report.headline import next_step, predict_more_iops
+from plimsoll.report.headline import predict_more_iops, suggest_next_step
 from plimsoll.report.page import answer_first_questions
 from tests.support.synthetic_run import synthetic_run
 
@@ -65,7 +65,7 @@ def test_more_iops_carry_what_the_forced_flow_law_says(
 
 
 def test_the_sentence_is_marked_and_says_what_it_rests_on() -> None:
-    told = next_step(limited())
+    told = suggest_next_step(limited())
     assert "Predicted, not measured: 2,000 IOPS instead of 1,000 would carry at most" in told
     assert "about 66,667 ops/s (forced-flow law, 0.03 I/Os per operation in step 4)" in told
     assert "if nothing else limits it first" in told
@@ -80,13 +80,13 @@ def test_where_a_period_of_the_metrics_is_longer_than_the_window_the_warm_up_is_
         )
         for step in whole.steps
     )
-    told = next_step(whole.model_copy(update={"steps": steps}))
+    told = suggest_next_step(whole.model_copy(update={"steps": steps}))
     assert "0.03 I/Os per operation in step 4, I/Os counted over its warm-up too)" in told
-    assert "warm-up" not in next_step(whole)
+    assert "warm-up" not in suggest_next_step(whole)
 
 
 def test_processors_that_would_be_full_before_are_named() -> None:
-    assert "but the CPUs would be full at about 41,250 ops/s" in next_step(limited(cpu=80))
+    assert "but the CPUs would be full at about 41,250 ops/s" in suggest_next_step(limited(cpu=80))
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_processors_that_would_be_full_before_are_named() -> None:
 )
 def test_without_grounds_nothing_is_predicted(ungrounded: RunResult) -> None:
     assert predict_more_iops(ungrounded) is None
-    assert "Predicted" not in next_step(ungrounded)
+    assert "Predicted" not in suggest_next_step(ungrounded)
 
 
 def test_an_unknown_part_of_the_io_predicts_nothing() -> None:
@@ -123,14 +123,14 @@ def test_every_verdict_has_a_next_step() -> None:
         assert PLAIN.capacity is not None
         capacity = PLAIN.capacity.model_copy(update={"verdict": verdict})
         result = PLAIN.model_copy(update={"capacity": capacity, "limiting": None})
-        assert next_step(result).startswith(verdict_facts(verdict).next_step)
+        assert suggest_next_step(result).startswith(verdict_facts(verdict).next_step)
 
 
 def test_a_lower_bound_names_the_load_beyond_which_to_search() -> None:
     assert PLAIN.capacity is not None
     capacity = PLAIN.capacity.model_copy(update={"verdict": "LOWER_BOUND"})
     result = PLAIN.model_copy(update={"capacity": capacity})
-    assert next_step(result).endswith("the limit lies beyond 8 clients")
+    assert suggest_next_step(result).endswith("the limit lies beyond 8 clients")
 
 
 def test_what_to_do_next_stands_first_and_what_the_facts_say_is_not_said_again() -> None:

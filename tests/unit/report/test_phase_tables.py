@@ -3,7 +3,7 @@
 from plimsoll.model.run.results import PhaseResult
 from plimsoll.report.comparing.ratios import list_repetitions
 from plimsoll.report.page import render_run
-from plimsoll.report.phase_tables import phase_figures, run_phases_table
+from plimsoll.report.phase_tables import list_phase_figures, make_run_phases_table
 from tests.support.synthetic_run import synthetic_run
 
 RESULT, SECONDS = synthetic_run()
@@ -20,7 +20,7 @@ ASK = PhaseResult(
 
 
 def test_of_a_search_alone_the_page_has_its_sentence_and_no_empty_table() -> None:
-    assert run_phases_table([ASK]) is None
+    assert make_run_phases_table([ASK]) is None
     page = render_run(RESULT.model_copy(update={"phases": (ASK,)}), SECONDS)
     assert "<h2>Phases</h2>" in page
     assert "ask: it &lt;sustains&gt; so much." in page
@@ -29,7 +29,7 @@ def test_of_a_search_alone_the_page_has_its_sentence_and_no_empty_table() -> Non
 
 def test_its_repetitions_are_figures_that_another_runs_can_be_held_against() -> None:
     assert RESULT.capacity is not None
-    found = phase_figures(RESULT.model_copy(update={"phases": (ASK,)}))
+    found = list_phase_figures(RESULT.model_copy(update={"phases": (ASK,)}))
     (figures,) = found.values()
     assert list(found) == ["ask, its search"]
     assert figures.values == tuple(list_repetitions(RESULT.capacity))
@@ -41,5 +41,5 @@ def test_a_bound_is_no_figure() -> None:
     assert RESULT.capacity is not None
     bound = RESULT.capacity.model_copy(update={"bound": ">="})
     asked = ASK.model_copy(update={"capacity": bound})
-    (figures,) = phase_figures(RESULT.model_copy(update={"phases": (asked,)})).values()
+    (figures,) = list_phase_figures(RESULT.model_copy(update={"phases": (asked,)})).values()
     assert figures.values == ()

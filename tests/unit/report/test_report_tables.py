@@ -34,7 +34,7 @@ def test_of_very_many_loads_the_audits_that_failed_are_shown(
     loads: int, rows: int, left_out: int
 ) -> None:
     found = capacity(loads, disputed=7)
-    table = tables.audits_table(found)
+    table = tables.make_audits_table(found)
     assert table is not None
     assert len(table.rows) == rows
     assert tables.count_left_out(found) == left_out

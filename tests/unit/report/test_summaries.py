@@ -140,7 +140,7 @@ def test_markdown_has_the_figures_the_change_and_the_rules() -> None:
     assert "### ❌ r1-demo: not met" in text.replace(RESULT.name, "r1-demo")
     assert "| verdict | KNEE |" in text
     assert "| capacity | 1,500 ops/s at 2 clients |" in text
-    assert "| change | b.json is not at hand where this was judged |" in text
+    assert "| change | b.json is not available here |" in text
     assert "| capacity >= 2000 | ❌ not met | the capacity is 1,500 ops/s |" in text
 
 

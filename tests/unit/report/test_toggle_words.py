@@ -6,7 +6,7 @@ from plimsoll.model.request.toggle import StateFigures, ToggleResult
 from plimsoll.model.run.results import RunResult
 from plimsoll.report import page
 from plimsoll.report.comparing.comparing import compare_runs
-from plimsoll.report.words import describe_toggle, toggle_table
+from plimsoll.report.words import describe_toggle, make_toggle_table
 from tests.support.synthetic_run import synthetic_run
 
 PAIRS = [(1000.0, 1230.0), (990.0, 1200.0), (1010.0, 1260.0)]
@@ -42,7 +42,7 @@ def found(says: str = "OFF") -> ToggleResult:
 
 
 def test_its_table_has_ratios_with_intervals_and_what_the_server_says() -> None:
-    table = toggle_table(found())
+    table = make_toggle_table(found())
     assert table is not None
     assert table.columns == ("", "on", "off", "off / on", "95 % interval")
     texts = [[cell.text for cell in row] for row in table.rows]
@@ -54,7 +54,7 @@ def test_its_table_has_ratios_with_intervals_and_what_the_server_says() -> None:
 
 
 def test_what_the_server_does_not_tell_is_told_as_asked() -> None:
-    table = toggle_table(found(says=""))
+    table = make_toggle_table(found(says=""))
     assert table is not None
     assert table.rows[-1][2].text == "0 (as requested)"
     assert "off: 1,230 ops/s (innodb_doublewrite = 0, not confirmed by the server)" in (
@@ -87,7 +87,7 @@ def test_ways_to_an_existing_database_stand_in_place_of_parameters() -> None:
     ]
     reached = found().model_copy(update={"states": (parts[0], parts[1])})
     assert describe_toggle(reached)[1] == "off: 1,230 ops/s (reached at db:3307)"
-    table = toggle_table(reached)
+    table = make_toggle_table(reached)
     assert table is not None
     last = [cell.text for cell in table.rows[-1]]
     assert last[:3] == ["reached at", "db:3306", "db:3307"]

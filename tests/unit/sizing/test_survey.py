@@ -10,7 +10,7 @@ from plimsoll.model.request.boundary import Boundary, BoundaryCell
 from plimsoll.model.request.experiment import Cell
 from plimsoll.model.request.rds_target import RdsTarget
 from plimsoll.quoting.prices import read_builtin_prices
-from plimsoll.report.experiment.page import boundary_table, describe_boundary
+from plimsoll.report.experiment.page import describe_boundary, make_boundary_table
 from plimsoll.requests.cells import validate_experiment
 from plimsoll.sizing.cheapest import Runs, Survey, sort_by_price, summarize_boundary
 from plimsoll.sizing.from_run import Measured
@@ -101,7 +101,7 @@ def test_a_cell_is_measured_or_predicted_and_never_both_in_one_figure() -> None:
 
 def test_the_table_marks_what_was_not_measured() -> None:
     names, found = sought(20_000)
-    rows = {row[2].text: row for row in boundary_table(found).rows}
+    rows = {row[2].text: row for row in make_boundary_table(found).rows}
     for name, row in rows.items():
         texts = [cell.text for cell in row]
         if name in names:

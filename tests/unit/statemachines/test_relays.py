@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from jsonata import Jsonata
 
-from plimsoll.fleet.relay import count_called, plan_relay, results_after_ms
+from plimsoll.fleet.relay import compute_results_after_ms, count_called, plan_relay
 from plimsoll.local.aws.corrections.jsonata import evaluate
 from plimsoll.model.request.load_request import RELAY_CLIENTS_MOST, compute_shortest_relay_window_s
 from plimsoll.model.request.request import Request
@@ -206,7 +206,7 @@ def test_counters_are_read_between_two_windows_and_each_is_judged_when_its_resul
     assert relay.told == len(judged)
     for one in judged:
         assert 0 <= relay.read[one.index] - one.window_end_epoch_ms < 1_000
-        least_ms = one.window_end_epoch_ms + results_after_ms(one) - 1_000
+        least_ms = one.window_end_epoch_ms + compute_results_after_ms(one) - 1_000
         assert relay.judged[one.index] >= least_ms
     assert relay.ended_ms < last.window_end_epoch_ms + 10_000
 

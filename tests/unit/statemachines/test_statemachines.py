@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from plimsoll.model.deployment.functions import FUNCTIONS, Setting
-from plimsoll.statemachines import STATE_MACHINES, machine_placeholder
+from plimsoll.statemachines import STATE_MACHINES, name_machine_placeholder
 
 FOLDER = Path(__file__).parents[3] / "statemachines"
 MACHINES = sorted(path.name for path in FOLDER.glob("*.asl.json"))
@@ -43,7 +43,7 @@ def successors(state: dict[str, Any]) -> set[str]:
 def test_placeholders_are_functions_machines_or_settings_and_nothing_else(name: str) -> None:
     placeholders = set(re.findall(r"\$\{(\w+)\}", (FOLDER / name).read_text()))
     known = {function.arn_placeholder for function in FUNCTIONS.values()} | set(Setting)
-    known |= {machine_placeholder(name) for name in STATE_MACHINES}
+    known |= {name_machine_placeholder(name) for name in STATE_MACHINES}
     assert placeholders
     assert placeholders <= known
 

@@ -57,10 +57,10 @@ def boto_client_for(region: str, service: str, state_credentials: object = None)
     """Return the one client of a service."""
     del state_credentials
     with _lock:  # botocore's loaders are not thread-safe
-        return _client(botocore_name(service), region)
+        return _client(find_botocore_name(service), region)
 
 
-def botocore_name(service: str) -> str:
+def find_botocore_name(service: str) -> str:
     """Translate a service's name in a state machine into botocore's."""
     return _BOTOCORE_NAMES.get(service.lower(), service.lower())
 

@@ -42,7 +42,7 @@ def to_request(value: Any, shape: Shape, path: str = "") -> Any:
         ValueError: A member that the call does not have.
     """
     if isinstance(shape, StructureShape) and isinstance(value, dict):
-        members = {_pascal(name): (name, member) for name, member in shape.members.items()}
+        members = {_to_pascal(name): (name, member) for name, member in shape.members.items()}
         if unknown := sorted(set(value) - set(members)):
             known = ", ".join(sorted(members))
             raise ValueError(f"The field '{path}{unknown[0]}' is not supported; there are: {known}")
@@ -65,7 +65,7 @@ def to_output(value: Any, shape: Shape | None) -> Any:
         return value.astimezone(dt.UTC).isoformat(timespec="milliseconds")[:23] + "Z"
     if isinstance(shape, StructureShape) and isinstance(value, dict):
         return {
-            _pascal(key): to_output(item, shape.members.get(key)) for key, item in value.items()
+            _to_pascal(key): to_output(item, shape.members.get(key)) for key, item in value.items()
         }
     if isinstance(shape, ListShape) and isinstance(value, list):
         return [to_output(item, shape.member) for item in value]
@@ -76,13 +76,13 @@ def to_output(value: Any, shape: Shape | None) -> Any:
     return value.decode() if isinstance(value, bytes) else value
 
 
-def _pascal(name: str) -> str:
+def _to_pascal(name: str) -> str:
     """Write a member as Java's SDK does: RDS's `DBSnapshotIdentifier` is `DbSnapshotIdentifier`."""
     pascal = name[:1].upper() + name[1:]
     return f"Db{pascal[2:]}" if pascal.startswith("DB") else pascal
 
 
-def _operation(task: Any, service: str | None, action: str | None) -> Any:
+def _find_operation(task: Any, service: str | None, action: str | None) -> Any:
     client = boto_client_for("us-east-1", task._get_boto_service_name(service))  # noqa: SLF001
     method = task._get_boto_service_action(action)  # noqa: SLF001
     return client.meta.service_model.operation_model(client.meta.method_to_api_mapping[method])
@@ -94,7 +94,7 @@ def _normalise_parameters(
     boto_service_name: str | None = None,
     service_action_name: str | None = None,
 ) -> None:
-    shape = _operation(self, boto_service_name, service_action_name).input_shape
+    shape = _find_operation(self, boto_service_name, service_action_name).input_shape
     renamed = to_request(parameters, shape)
     parameters.clear()
     parameters.update(renamed)
@@ -107,7 +107,7 @@ def _normalise_response(
     service_action_name: str | None = None,
 ) -> None:
     if isinstance(response, dict):
-        shape = _operation(self, boto_service_name, service_action_name).output_shape
+        shape = _find_operation(self, boto_service_name, service_action_name).output_shape
         renamed = to_output(response, shape)
         response.clear()
         response.update(renamed)

@@ -6,7 +6,7 @@ import random
 import pytest
 
 from plimsoll.capacity.statistics.factorial import Square, estimate_effects
-from plimsoll.report.comparing.ratios import welch_ratio
+from plimsoll.report.comparing.ratios import compute_welch_ratio
 
 # Jain (1991), example 18.1: MIPS of a workstation by memory and cache, three repetitions each.
 # His model adds, ours is of logarithms: these are figures whose logarithms are his.
@@ -32,7 +32,7 @@ def test_a_gain_in_one_row_is_that_of_the_two_targets_compared_alone() -> None:
         found.second_at_high.ratio
     )
     for gain, (low, high) in zip((found.second_at_low, found.second_at_high), JAIN, strict=True):
-        assert (gain.ratio, gain.low, gain.high) == pytest.approx(welch_ratio(high, low))
+        assert (gain.ratio, gain.low, gain.high) == pytest.approx(compute_welch_ratio(high, low))
 
 
 @pytest.mark.parametrize("empty", [(), (0.0, 1.0)])

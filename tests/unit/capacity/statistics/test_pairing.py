@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from plimsoll.capacity.statistics.pairing import Pairing, pair_neighbors, paired_ratio
-from plimsoll.report.comparing.ratios import welch_ratio
+from plimsoll.report.comparing.ratios import compute_welch_ratio
 
 TRIALS = 2_000  # 93.5 to 96.5 % is then 3 standard errors on either side of 95 %
 TRUTH = 1.2
@@ -37,7 +37,7 @@ def test_two_groups_of_the_same_measurements_could_not_tell() -> None:
     pairs = drifting(6, Random(1))
     found = paired_ratio(pairs)
     offs, ons = zip(*pairs, strict=True)
-    _, low, high = welch_ratio(ons, offs)
+    _, low, high = compute_welch_ratio(ons, offs)
     assert found.differs
     assert low < 1 < high
 

@@ -28,7 +28,7 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
 
     monkeypatch.setattr(cassandra_server, "find_java", lambda: Path("java"))
     monkeypatch.setattr(cassandra_server, "fetch_cassandra", lambda: Path("jars"))
-    monkeypatch.setattr(cassandra_server, "server_command", lambda *_, **__: [])
+    monkeypatch.setattr(cassandra_server, "make_server_command", lambda *_, **__: [])
     monkeypatch.setattr(cassandra_server, "start_until_ready", try_twice)
     monkeypatch.setattr(GuardedProcess, "start", start)
     return found

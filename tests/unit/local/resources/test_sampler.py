@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from plimsoll.local.resources.sampler import (
     HELD_UP_MAX,
     Seen,
-    periods_to_publish,
-    rds_naming,
+    list_periods_to_publish,
+    name_rds_metrics,
     wait_s,
 )
 from plimsoll.model.aws.volumes_seen import Escape, VolumeSample, rates
@@ -32,11 +32,11 @@ from plimsoll.targets.cloudwatch_metrics import summarize_samples
 def test_every_second_that_has_ended_has_its_points_once(
     published_s: int, ended_ms: int, expected: list[int]
 ) -> None:
-    assert list(periods_to_publish(published_s, ended_ms)) == expected
+    assert list(list_periods_to_publish(published_s, ended_ms)) == expected
 
 
 def test_a_machine_that_slept_for_hours_publishes_a_minute() -> None:
-    seconds = periods_to_publish(1000, 1000 * (1001 + 8 * 3600))
+    seconds = list_periods_to_publish(1000, 1000 * (1001 + 8 * 3600))
     assert len(seconds) == HELD_UP_MAX == 60
     assert seconds[-1] == 1000 + 8 * 3600
 
@@ -60,7 +60,7 @@ def test_a_point_is_of_a_second_of_its_own_interval(began_s: float, late_s: list
     published, before = 0, began_s
     for late in late_s:
         after = before + wait_s(before) + late
-        seconds = periods_to_publish(published, int(after * 1000))
+        seconds = list_periods_to_publish(published, int(after * 1000))
         assert published == 0 or seconds[0] == published + 1 == math.floor(before)
         assert before < seconds[0] + 1
         assert seconds[-1] + 1 <= after
@@ -80,7 +80,7 @@ def test_a_steps_figures_are_those_of_its_window() -> None:
     while before < 1020:
         after = before + wait_s(before) + 0.004
         rate = (reads(after) - reads(before)) / (after - before)
-        for second in periods_to_publish(published, int(after * 1000)):
+        for second in list_periods_to_publish(published, int(after * 1000)):
             samples.append(TargetSample(epoch_ms=1000 * second, read_iops=rate))
             published = second
         before = after
@@ -106,7 +106,7 @@ def test_what_went_past_the_volume_is_published_where_it_could_be_seen() -> None
         escape = Escape(program="sort", operations=40, ios=40, bytes=2**20)
         after = VolumeSample(epoch_ms=2_000, escapes=(escape,), **later)
         seen = Seen(1, rates(VolumeSample(epoch_ms=1_000), after), None, None)
-        (points,) = rds_naming("db")(seen)
+        (points,) = name_rds_metrics("db")(seen)
         return {name: value for name, value in points.values.items() if "Escaped" in name}
 
     assert values() == {

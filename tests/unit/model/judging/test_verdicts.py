@@ -5,13 +5,13 @@ from typing import get_args
 import pytest
 
 from plimsoll.model.judging.capacity import Verdict
-from plimsoll.model.judging.verdicts import verdict_facts, verdict_names
+from plimsoll.model.judging.verdicts import list_verdict_names, verdict_facts
 
 VERDICTS = get_args(Verdict)
 
 
 def test_each_has_a_name_and_a_meaning_of_its_own() -> None:
-    assert list(verdict_names()) == list(VERDICTS)
+    assert list(list_verdict_names()) == list(VERDICTS)
     facts = [verdict_facts(verdict) for verdict in VERDICTS]
     assert len({each.name for each in facts}) == len({each.meaning for each in facts}) == len(facts)
 

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from plimsoll.errors import UsageError
 from plimsoll.model.engine.asked import EngineTarget, Tls
-from plimsoll.model.request.dsn import engine_of, parse_dsn, rds_authorities
+from plimsoll.model.request.dsn import find_engine, parse_dsn, rds_authorities
 
 VERIFIED = Tls(verify=True, ca_pem=None)  # by whom the system trusts
 RDS = "db-1.c9akciq32.eu-west-1.rds.amazonaws.com"
@@ -150,7 +150,7 @@ def test_any_text_gives_a_target_or_one_line(text: str) -> None:
     ],
 )
 def test_its_scheme_names_an_engine(dsn: str, engine: str) -> None:
-    assert engine_of(dsn) == engine
+    assert find_engine(dsn) == engine
 
 
 @pytest.mark.parametrize("field", [{"statement_mode": "simple"}, {"allow_md5": True}])

@@ -7,7 +7,7 @@ import pytest
 from plimsoll.errors import UsageError
 from plimsoll.model.request.endpoint_target import EndpointTarget
 from plimsoll.model.request.request import Request
-from plimsoll.model.request.toggle import endpoints_by_state
+from plimsoll.model.request.toggle import map_endpoints_by_state
 from plimsoll.requests.checked_request import validate_request
 from tests.support.requested import REQUESTED
 
@@ -64,7 +64,7 @@ def test_an_existing_database_is_reached_in_two_ways() -> None:
     request = Request.model_validate({**REQUESTED, "target": ENDPOINT, "toggle": toggle})
     assert request.toggle is not None
     assert isinstance(request.target, EndpointTarget)
-    states = endpoints_by_state(request.target, request.toggle)
+    states = map_endpoints_by_state(request.target, request.toggle)
     assert {name: state.address for name, state in states.items()} == {
         "direct": "db:3306",
         "proxy": "db:3307",

@@ -27,7 +27,7 @@ def r1() -> Capacity:
 
 
 def test_the_curve_has_a_point_for_each_load_and_operation() -> None:
-    found = rows.curve_rows(r1())
+    found = rows.list_curve_rows(r1())
     drawn = {
         (row["load"], row["operation"]): (row["throughput"], row["latency_us"]) for row in found
     }
@@ -38,7 +38,7 @@ def test_the_curve_has_a_point_for_each_load_and_operation() -> None:
 
 
 def test_outcomes_and_the_bracket_are_those_of_the_verdict() -> None:
-    by_load = {row["load"]: row for row in rows.curve_rows(r1())}
+    by_load = {row["load"]: row for row in rows.list_curve_rows(r1())}
     outcomes = {load: row["outcome"] for load, row in by_load.items()}
     assert outcomes == {1: "passed", 2: "passed", 3: "passed", 4: "failed"}
     assert [load for load, row in by_load.items() if row["in_bracket"]] == [3, 4]
@@ -51,15 +51,15 @@ def test_limits_are_three_times_the_lightest_step() -> None:
 
 
 def test_a_statistic_that_was_not_measured_is_not_drawn() -> None:
-    assert {row["statistic"] for row in rows.latency_rows(r1())} == {"mean"}
+    assert {row["statistic"] for row in rows.list_latency_rows(r1())} == {"mean"}
 
 
 def test_single_steps_are_no_repetitions() -> None:
-    assert rows.repetition_rows(r1()) == []
+    assert rows.list_repetition_rows(r1()) == []
 
 
 def test_a_law_that_does_not_fit_is_not_drawn() -> None:
-    assert rows.usl_rows(r1()) == []
+    assert rows.list_usl_rows(r1()) == []
 
 
 def test_of_one_load_what_lasts_comes_before_what_credits_paid_for() -> None:

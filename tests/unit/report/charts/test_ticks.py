@@ -18,12 +18,12 @@ from plimsoll.report.charts import scale
     ],
 )
 def test_a_time_axis_is_cut_at_round_times(length_s: float, expected: list[int]) -> None:
-    assert scale.time_ticks(length_s) == expected
+    assert scale.choose_time_ticks(length_s) == expected
 
 
 @given(st.floats(1, 1e7))
 def test_no_time_axis_is_crowded(length_s: float) -> None:
-    found = scale.time_ticks(length_s)
+    found = scale.choose_time_ticks(length_s)
     assert 1 <= len(found) <= scale.TICKS_MOST + 1
     assert found[-1] <= length_s
 

@@ -13,9 +13,13 @@ from plimsoll.model.request.search_request import StepsSearch
 from plimsoll.model.run.quote import RunCost
 from plimsoll.model.run.results import RunResult
 from plimsoll.report import compare_page
-from plimsoll.report.charts.rows import curve_rows
-from plimsoll.report.comparing.comparing import compare_runs, equal_loads
-from plimsoll.report.comparing.ratios import divide_capacities, edges_ratio, welch_ratio
+from plimsoll.report.charts.rows import list_curve_rows
+from plimsoll.report.comparing.comparing import compare_runs, find_equal_loads
+from plimsoll.report.comparing.ratios import (
+    compute_edges_ratio,
+    compute_welch_ratio,
+    divide_capacities,
+)
 from plimsoll.report.experiment.choice import build_matrix
 from plimsoll.report.page import whole
 from tests.support.synthetic_run import synthetic_run
@@ -95,7 +99,7 @@ def test_neighbors_far_apart_hide_no_other_stretch(tried: tuple[int, ...], untri
 def test_the_rings_are_on_the_heaviest_load_that_passed_and_the_lightest_that_failed() -> None:
     found = capacity(*KNEE[:2], (3, 1850.0, 700.0), KNEE[2])
     assert found.bracket == (3, 4)
-    assert [row["load"] for row in curve_rows(found) if row["in_bracket"]] == [3, 4]
+    assert [row["load"] for row in list_curve_rows(found) if row["in_bracket"]] == [3, 4]
 
 
 def test_alike_runs_show_no_difference() -> None:
@@ -143,7 +147,7 @@ def test_welchs_interval_covers_the_truth_as_often_as_it_says() -> None:
     for _ in range(2000):
         a = [2000 * math.exp(draws.gauss(0, 0.02)) for _ in range(5)]
         b = [1000 * math.exp(draws.gauss(0, 0.06)) for _ in range(3)]
-        _, low, high = welch_ratio(a, b)
+        _, low, high = compute_welch_ratio(a, b)
         covered += low <= 2.0 <= high
     assert 0.935 <= covered / 2000 <= 0.99
 
@@ -178,11 +182,11 @@ def test_the_ratio_of_edges_has_the_uncertainty_of_both() -> None:
         return LoadRange(low=low, high=high, confidence=0.90, windows=9, method="")
 
     sharp, wide = edge(999, 1001), edge(900, 1000)
-    value, low, high = edges_ratio(wide, sharp)
+    value, low, high = compute_edges_ratio(wide, sharp)
     assert value == pytest.approx(math.sqrt(0.9), rel=1e-3)
     # a range of 90 % is made one of 95 %
     assert high / low == pytest.approx((1000 / 900) ** (1.959964 / 1.644854), rel=1e-3)
-    _, both_low, both_high = edges_ratio(wide, wide)
+    _, both_low, both_high = compute_edges_ratio(wide, wide)
     assert math.log(both_high / both_low) == pytest.approx(
         math.sqrt(2) * math.log(high / low), rel=1e-3
     )
@@ -218,7 +222,7 @@ def test_runs_of_one_request_are_told_apart_by_their_ids() -> None:
 
 
 def test_equal_loads_are_those_that_both_tried() -> None:
-    found = equal_loads([SLOW, FAST])
+    found = find_equal_loads([SLOW, FAST])
     assert {row.load for row in found} == {
         "1 client",
         *(f"{n} clients" for n in (2, 3, 4, 6, 8)),

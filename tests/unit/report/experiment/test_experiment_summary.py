@@ -18,9 +18,9 @@ from plimsoll.model.run.experiment_record import ExperimentRecord, ExperimentRes
 from plimsoll.model.run.quote import RunCost
 from plimsoll.model.run.run_record import Failure, RunState
 from plimsoll.report.experiment.page import (
-    cells_table,
-    gains_table,
-    matrix_table,
+    make_cells_table,
+    make_gains_table,
+    make_matrix_table,
     render_experiment,
 )
 from plimsoll.report.experiment.summary import CellRun
@@ -198,7 +198,7 @@ def test_a_gain_over_a_lower_bound_is_one_itself() -> None:
     )
     result = result_of({"low-reads": capacity(1000, repeats=1), "mid-reads": open_end})
     assert result.gains[0].sentence.endswith("gain: at least 2.00 times the throughput")
-    table = gains_table(result)
+    table = make_gains_table(result)
     assert table is not None
     assert [cell.text for cell in table.rows[0]][4:] == ["≥ 2.00", words.NOTHING, "gain"]
 
@@ -302,14 +302,14 @@ def test_the_page_and_its_tables_hold_every_cell() -> None:
         whole(result.answer),
     ):
         assert told in page
-    table = matrix_table(result)
+    table = make_matrix_table(result)
     assert table.columns[1:] == ("low", "mid", "high", "which")
     limit = result.cells[0].limited_by
     assert limit
     assert [cell.text for cell in table.rows[1]][1:4] == [
         f"500 · {limit}", f"490 · {limit}", words.NOTHING
     ]  # fmt: skip
-    assert [row[0].text for row in cells_table(result).rows] == list(result.order)
+    assert [row[0].text for row in make_cells_table(result).rows] == list(result.order)
 
 
 def test_an_experiment_without_any_answer_decides_nothing() -> None:

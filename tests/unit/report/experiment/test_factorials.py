@@ -10,9 +10,9 @@ from plimsoll.model.run.experiment_record import Factorial
 from plimsoll.model.run.results import LimitingResource, PhaseLoad, PhaseResult
 from plimsoll.model.run.run_record import RunState
 from plimsoll.report.experiment.factorials import compute_factorials
-from plimsoll.report.experiment.page import factorials_table, render_experiment
+from plimsoll.report.experiment.page import make_factorials_table, render_experiment
 from plimsoll.report.experiment.summary import CellRun
-from plimsoll.report.phase_tables import phases_table
+from plimsoll.report.phase_tables import make_phases_table
 from plimsoll.requests.cells import expand_cells
 from tests.unit.report.experiment.test_experiment_summary import (
     RESULT,
@@ -126,7 +126,7 @@ def test_a_cell_without_an_exact_figure_decides_nothing() -> None:
     assert missing.sentence == "slow to fast: not decided: no exact figure of fast-large"
     bound = only({**figures, "large-fast": at_one_load(2800)})  # at least so much, at another load
     assert bound.sentence.endswith("no exact figure of fast-large")
-    assert factorials_table([missing]) is None
+    assert make_factorials_table([missing]) is None
 
 
 def test_at_one_load_throughput_is_compared() -> None:
@@ -208,7 +208,7 @@ def test_the_page_shows_phases_and_effects() -> None:
             "factorials": compute_factorials(asked, runs),
         }
     )
-    table = phases_table(shown)
+    table = make_phases_table(shown)
     assert table is not None
     assert [cell.text for cell in table.rows[1]][:3] == [
         "charge, 16 connections, records/s",
@@ -218,4 +218,4 @@ def test_the_page_shows_phases_and_effects() -> None:
     page = render_experiment(shown)
     assert ">Phases</h2>" in page
     assert "storage gains more on large than on small" in page
-    assert phases_table(result) is None
+    assert make_phases_table(result) is None

@@ -13,12 +13,12 @@ from plimsoll.model.run.experiment_record import ExperimentResult
 from plimsoll.model.run.results import RunResult
 from plimsoll.report.compare_page import render_comparison
 from plimsoll.report.comparing.comparing import compare_runs
-from plimsoll.report.comparing.fresh_targets import divide_fresh, fresh_table
+from plimsoll.report.comparing.fresh_targets import divide_fresh, make_fresh_table
 from plimsoll.report.experiment.choice import build_matrix
 from plimsoll.report.experiment.page import (
     draw_figures,
-    gains_table,
-    matrix_table,
+    make_gains_table,
+    make_matrix_table,
     render_experiment,
 )
 from plimsoll.requests.cells import expand_cells
@@ -154,16 +154,16 @@ def test_equal_rates_have_the_uncertainty_of_their_edges_or_no_interval() -> Non
 
 def test_the_page_and_the_terminal_show_each_cell_once_with_its_intervals() -> None:
     result = concluded([*LOW[:2], None], HIGH)
-    assert [cell.text.split(" ")[0] for cell in matrix_table(result).rows[0]][1:3] == [
+    assert [cell.text.split(" ")[0] for cell in make_matrix_table(result).rows[0]][1:3] == [
         "1,049", "1,498"
     ]  # fmt: skip
-    table = fresh_table(result.fresh)
+    table = make_fresh_table(result.fresh)
     assert table is not None
     assert table.rows[0][1].text == "1,000 · 1,100 · none (low-reads-r3)"
     page = render_experiment(result)
     assert "Over fresh targets" in page
     assert "95 % prediction interval for the next fresh run" in page
-    gains = gains_table(result)
+    gains = make_gains_table(result)
     assert gains is not None
     assert gains.rows[0][5].text.endswith(", 3 and 2 fresh targets")
     chart = draw_figures(result)
