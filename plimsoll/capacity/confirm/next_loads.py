@@ -194,7 +194,7 @@ def _size_fleet(search: Search, finished: Sequence[Step], wish: Wish) -> tuple[i
     if wish.more_clients:
         before = min(search.clients_max, max(before + 1, int(before * MORE_CLIENTS)))
     limit = find_client_limit(finished)
-    if limit:
+    if limit and wish.purpose not in CLOSING:
         before = max(
             before, min(search.clients_max, count_clients_needed(finished, wish.load, limit))
         )

@@ -63,8 +63,8 @@ def judge_more_clients(answer: Answer) -> MoreClients | None:
     if base is None:
         return None
     done = _twice_probes(answer, base)
-    if (too_few := _describe_too_few(answer, base)) is not None:
-        return MoreClients(raised=True, detail=too_few)
+    if answer.client_limit is not None and not done:
+        return _judge_by_client_limit(answer, base.clients or 1, answer.client_limit)
     if not done:
         if answer.find_tries("twice_clients"):
             detail = "more clients were tried, and none of these steps counts"
@@ -108,17 +108,15 @@ def plan_larger_fleet(search: Search, answer: Answer, *, left: int) -> Wish | No
     return Wish(load, "more_clients", why, shape=Shape(clients, connections, rate))
 
 
-def _describe_too_few(answer: Answer, base: Step) -> str | None:
-    """Describe that a fleet which was enlarged is near what its clients send; None if it is not."""
-    if answer.client_limit is None:
-        return None
-    clients, reached = base.clients or 1, throughput_of(answer)
-    if reached <= answer.rules.client_busy_max * clients * answer.client_limit:
-        return None
-    return (
-        f"{words.plural(clients, 'client')} reached {words.throughput(reached)}, and one sends at"
-        f" most {words.throughput(answer.client_limit)}"
+def _judge_by_client_limit(answer: Answer, clients: int, client_limit: float) -> MoreClients:
+    """Return whether a fleet that was enlarged is near the most that its clients send."""
+    reached = throughput_of(answer)
+    detail = (
+        f"{words.plural(clients, 'client')} reached {words.throughput(reached)}, and one sends"
+        f" {words.throughput(client_limit)} at most"
     )
+    near = reached > answer.rules.client_busy_max * clients * client_limit
+    return MoreClients(raised=near, detail=detail)
 
 
 def _twice_probes(answer: Answer, base: Step) -> list[Repetition]:

@@ -65,6 +65,11 @@ def test_a_search_goes_on_with_more_clients_where_the_request_allows_them(search
     assert all(step.clients != 1 for step in judged_steps(trial, from_load=_load(resumed)))
     after = [wish.purpose for wish in trial.closing if wish.index > resumed.index]
     assert after.count("sentinel") == 2, "the later answer is questioned anew"
+    lightest = {step.clients for step in trial.steps if step.purpose in {"baseline", "sentinel"}}
+    assert lightest == {1}, "the lightest load is compared with itself"
+    more = closing_of(trial.capacity).more_clients
+    assert more is not None
+    assert more.raised is False
 
 
 @pytest.mark.parametrize("search", [RAMP, RATE], ids=lambda search: search.strategy)
@@ -77,7 +82,7 @@ def test_the_most_that_all_allowed_clients_send_is_no_figure_of_the_database(
     assert capacity.verdict == "CLIENT_BOUND"
     assert capacity.max_sustainable_throughput_ops_per_second is None
     assert "3 clients reached 4," in capacity.summary
-    assert "one sends at most 1,500 ops/s" in capacity.summary
+    assert "one sends 1,500 ops/s at most" in capacity.summary
 
 
 def test_a_search_with_few_steps_left_does_not_begin_anew() -> None:
