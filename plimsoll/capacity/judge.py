@@ -22,6 +22,7 @@ from plimsoll.capacity.summary import (
     list_notes,
     merge_audits,
     note_unwatched,
+    outgrown_notes,
     void_notes,
     warn_of_heavy_baseline,
 )
@@ -88,6 +89,7 @@ def judge(
             *filter(None, [say(answered) for say in (describe_debt, describe_purge)]),
             *describe_waves(judged, limit_us, conclusion.failing, rules, axis),
             *void_notes(steps),
+            *outgrown_notes(steps),
         ),
         repetitions=len(at.point.counted) if at else None,
         median_ops_per_second=at.point.figures.throughput if at else None,

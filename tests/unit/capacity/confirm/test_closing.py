@@ -63,6 +63,7 @@ def test_a_search_goes_on_with_more_clients_where_the_request_allows_them(search
         if wish.index > resumed.index and _load(wish) >= _load(resumed):
             assert wish.clients >= resumed.clients > 1
     assert all(step.clients != 1 for step in judged_steps(trial, from_load=_load(resumed)))
+    assert any("left out: more were found to be needed" in note for note in trial.capacity.notes)
     after = [wish.purpose for wish in trial.closing if wish.index > resumed.index]
     assert after.count("sentinel") == 2, "the later answer is questioned anew"
     lightest = {step.clients for step in trial.steps if step.purpose in {"baseline", "sentinel"}}
