@@ -21,7 +21,7 @@ def find_resumption(steps: Sequence[Step]) -> int | None:
     resumed = [
         place
         for place, (before, after) in pairs
-        if before.purpose in CLOSING and after.purpose not in CLOSING
+        if before.purpose in CLOSING and after.purpose == "more_clients"
     ]
     return resumed[-1] if resumed else None
 
