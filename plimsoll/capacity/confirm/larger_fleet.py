@@ -11,8 +11,10 @@ from itertools import pairwise
 
 from plimsoll.model.judging.steps import CLOSING, Step
 
-# Share of the most that a client sent, of which a larger fleet uses at most so much of each
+# Shares of the most that a client sent: what a larger fleet uses of each at most, and beyond which
+# a client may have been the limit
 SHARE_USED = 0.6
+SHARE_LIMITED = 0.8
 
 
 def find_resumption(steps: Sequence[Step]) -> int | None:
@@ -30,17 +32,21 @@ def drop_outgrown_steps(steps: Sequence[Step]) -> list[Step]:
     """Return the steps that count: without those of fleets that turned out to be too small.
 
     These are the ones that fewer clients sent, at the load with which the search went on or a
-    heavier one. The closing steps before it questioned an answer that no longer stands.
+    heavier one, or near the most that a client sends. The closing steps before it questioned an
+    answer that no longer stands.
     """
     resumed = find_resumption(steps)
     if resumed is None:
         return list(steps)
-    larger = steps[resumed]
+    larger, limit = steps[resumed], find_most_of_a_client(steps[:resumed])
     kept = [
         step
         for step in steps[:resumed]
         if step.purpose not in CLOSING
-        and (_load_of(step) < _load_of(larger) or (step.clients or 1) >= (larger.clients or 1))
+        and (
+            (step.clients or 1) >= (larger.clients or 1)
+            or (_load_of(step) < _load_of(larger) and not is_near_limit(step, limit))
+        )
     ]
     return [*kept, *steps[resumed:]]
 
@@ -57,6 +63,12 @@ def find_most_of_a_client(steps: Sequence[Step]) -> float:
     return max(
         ((s.throughput_ops_per_second or 0.0) / (s.clients or 1) for s in searched), default=0.0
     )
+
+
+def is_near_limit(step: Step, client_limit: float) -> bool:
+    """Return whether the clients of a step sent nearly what they can (ops/s, each)."""
+    most = (step.clients or 1) * client_limit
+    return (step.throughput_ops_per_second or 0.0) > SHARE_LIMITED * most
 
 
 def count_clients_needed(steps: Sequence[Step], load: float, client_limit: float) -> int:

@@ -10,7 +10,11 @@ the throughput is the offered rate, so the probe is a rate well above the one th
 from statistics import median
 
 from plimsoll import words
-from plimsoll.capacity.confirm.larger_fleet import count_clients_needed, find_most_of_a_client
+from plimsoll.capacity.confirm.larger_fleet import (
+    count_clients_needed,
+    find_most_of_a_client,
+    is_near_limit,
+)
 from plimsoll.capacity.confirm.next_loads import Shape, Wish
 from plimsoll.capacity.passing.answer import Answer
 from plimsoll.capacity.passing.assess import Assessed
@@ -28,7 +32,7 @@ SEEN = 2  # probes that have to show it, since a single one may do so by chance
 TRIES_MAX = 3
 # Factor on the noise of one repetition's throughput, above which a difference is no noise
 NOISE_FACTOR = 3.0
-LEFT_TO_GO_ON = 12  # steps that another answer needs: its climb, its repetitions, its questions
+LEFT_TO_GO_ON = 15  # steps that another answer needs: its climb, its repetitions, its questions
 
 
 def plan_more_clients(search: Search, answer: Answer) -> Wish | None:
@@ -88,7 +92,8 @@ def plan_larger_fleet(search: Search, answer: Answer, *, left: int) -> Wish | No
         left: steps that the search may still take, closing steps included.
 
     Returns:
-        None if the request allows no more clients than the probes had, or too few steps are left.
+        None if the request allows no more clients than the probes had, if too few steps are left,
+        or if the clients were the limit even of the lightest load, the base of relative limits.
     """
     base, gained = _twice_base(answer), judge_more_clients(answer)
     if base is None or gained is None or not gained.raised or answer.client_limit is not None:
@@ -99,7 +104,10 @@ def plan_larger_fleet(search: Search, answer: Answer, *, left: int) -> Wish | No
     rate, connections = base.rate_ops_per_second, base.connections or 1
     load = rate or float(connections)
     searched = [r.step for each in answer.judged for r in each.point.repetitions]
-    needed = count_clients_needed(searched, load, find_most_of_a_client(searched))
+    client_limit = find_most_of_a_client(searched)
+    if any(is_near_limit(r.step, client_limit) for r in answer.judged[0].point.counted):
+        return None
+    needed = count_clients_needed(searched, load, client_limit)
     most = search.clients_max if rate else min(search.clients_max, connections)
     clients = min(most, max(twice, needed))
     if rate:

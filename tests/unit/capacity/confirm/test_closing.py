@@ -86,6 +86,15 @@ def test_the_most_that_all_allowed_clients_send_is_no_figure_of_the_database(
     assert "one sends 1,500 ops/s at most" in capacity.summary
 
 
+def test_what_one_client_sends_is_no_figure_where_steps_run_out() -> None:
+    """A load below the probed one had passed, and was confirmed, at the clients' limit."""
+    wide = RAMP.model_copy(update={"clients_max": 100})
+    for seed in range(97_000_700, 97_000_708):
+        capacity = run(wide, network_bound(), World(noise=0.05), seed).capacity
+        figure = capacity.max_sustainable_throughput_ops_per_second
+        assert figure is None or figure > 0.8 * truth(wide, queue()), capacity.summary
+
+
 def test_a_search_with_few_steps_left_does_not_begin_anew() -> None:
     trial = run(RAMP.model_copy(update={"probes_max": 20}), network_bound(), QUIET, 0)
     assert trial.capacity.verdict == "CLIENT_BOUND"
