@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from plimsoll.capacity.confirm.closing import apply_closing_steps, split_closing_steps
+from plimsoll.capacity.confirm.larger_fleet import find_client_limit
 from plimsoll.capacity.passing.annotations import fit_usl, power_point
 from plimsoll.capacity.passing.answer import Answer
 from plimsoll.capacity.passing.assess import Assessed, assess_steps
@@ -21,6 +22,7 @@ from plimsoll.capacity.summary import (
     list_notes,
     merge_audits,
     note_unwatched,
+    outgrown_notes,
     void_notes,
     warn_of_heavy_baseline,
 )
@@ -57,7 +59,8 @@ def judge(
     assessment = assess_steps(valid, rules, axis, baseline=baseline)
     judged, limit_us = assessment.judged, assessment.limit_us
     conclusion = decide_verdict(judged, rules, axis, baseline=assessment.baseline)
-    conclusion, found = apply_closing_steps(Answer(judged, conclusion, rules, limit_us, closing))
+    answer = Answer(judged, conclusion, rules, limit_us, closing, find_client_limit(steps))
+    conclusion, found = apply_closing_steps(answer)
     at = conclusion.at
     answered = [repetition.step for repetition in at.point.counted] if at else []
     heavy = warn_of_heavy_baseline(assessment.measured, conclusion, rules, axis)
@@ -86,6 +89,7 @@ def judge(
             *filter(None, [say(answered) for say in (describe_debt, describe_purge)]),
             *describe_waves(judged, limit_us, conclusion.failing, rules, axis),
             *void_notes(steps),
+            *outgrown_notes(steps),
         ),
         repetitions=len(at.point.counted) if at else None,
         median_ops_per_second=at.point.figures.throughput if at else None,

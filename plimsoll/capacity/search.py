@@ -20,6 +20,7 @@ from plimsoll.capacity.confirm.closing import (
     plan_closing_step,
     split_closing_steps,
 )
+from plimsoll.capacity.confirm.larger_fleet import find_client_limit
 from plimsoll.capacity.confirm.next_loads import (
     LADDERS,
     Ladder,
@@ -28,6 +29,7 @@ from plimsoll.capacity.confirm.next_loads import (
     longest_factor,
     make_next_step,
 )
+from plimsoll.capacity.confirm.probes import plan_larger_fleet
 from plimsoll.capacity.confirm.soak import count_soak_windows
 from plimsoll.capacity.confirm.toggled import count_remaining_steps, plan_toggle_step
 from plimsoll.capacity.passing.answer import Answer
@@ -172,7 +174,7 @@ def plan_next_step(
     judged = assessment.judged
     budget = search.probes_max - count_soak_windows(rules) - (toggle.steps if toggle else 0)
     kept = SENTINELS if examines_drift(rules) and budget >= KEPT_FROM else 0
-    left = budget - sum(step.purpose not in CLOSING for step in finished)
+    left = budget - (len(finished) - len(closing))
     wish = _plan_load(search, ladder, judged, valid, rules, left=left)
     conclusion = decide_verdict(judged, rules, ladder.axis, baseline=assessment.baseline)
     if left <= 0:
@@ -180,10 +182,12 @@ def plan_next_step(
     elif left <= kept and conclusion.figure is not None and not conclusion.slowed:
         wish = Done(why=f"the last {kept} steps question the answer")
     if isinstance(wish, Done) and not conclusion.slowed:
-        answer = Answer(judged, conclusion, rules, assessment.limit_us, closing)
+        client_limit = find_client_limit(finished)
+        answer = Answer(judged, conclusion, rules, assessment.limit_us, closing, client_limit)
         spare = search.probes_max - len(finished) - count_remaining_steps(toggle, finished)
         wish = (
             plan_closing_step(search, answer, left=spare)
+            or plan_larger_fleet(search, answer, left=left - len(closing))
             or plan_toggle_step(toggle, answer, seed)
             or wish
         )

@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 
 from plimsoll import words
+from plimsoll.capacity.confirm.larger_fleet import drop_outgrown_steps
 from plimsoll.capacity.passing.assess import Assessed, is_known_light, is_relative
 from plimsoll.capacity.passing.verdict import Conclusion
 from plimsoll.capacity.steps.audits import audit_disturbance
 from plimsoll.capacity.steps.loads import Repetition
 from plimsoll.capacity.steps.step_figures import where
 from plimsoll.model.judging.capacity import Audit, Axis, Rules, Verdict
-from plimsoll.model.judging.steps import Step
+from plimsoll.model.judging.steps import CLOSING, Step
 
 # If latency falls below this share of the lightest step's, that step was no fair baseline.
 IMPROVED_SHARE = 0.8
@@ -156,3 +157,14 @@ def void_notes(steps: Sequence[Step]) -> list[str]:
         for number, step in enumerate(steps, 1)
         if step.void is not None
     ]
+
+
+def outgrown_notes(steps: Sequence[Step]) -> list[str]:
+    """Name the steps of fleets that turned out to be too small; empty if there are none."""
+    kept = {id(step) for step in drop_outgrown_steps(steps)}
+    outgrown = [s for s in steps if s.purpose not in CLOSING and id(s) not in kept]
+    if not outgrown:
+        return []
+    count = words.plural(len(outgrown), "step")
+    clients = words.plural(max(step.clients or 1 for step in outgrown), "client")
+    return [f"{count} by {clients} left out: more were found to be needed"]

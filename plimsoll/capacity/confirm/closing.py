@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from plimsoll import words
+from plimsoll.capacity.confirm.larger_fleet import drop_outgrown_steps
 from plimsoll.capacity.confirm.next_loads import Wish
 from plimsoll.capacity.confirm.probes import (
     judge_more_clients,
@@ -32,10 +33,14 @@ TRIES_MAX = 4  # sentinel steps at most; an audit may dispute some
 
 
 def split_closing_steps(steps: Sequence[Step]) -> tuple[list[Step], list[Step]]:
-    """Separate the steps of the search, without void ones, from its closing steps."""
+    """Separate the steps of the search, without void ones, from its closing steps.
+
+    Steps that `drop_outgrown_steps` leaves out are in neither.
+    """
+    counted = drop_outgrown_steps(steps)
     return (
-        [step for step in steps if step.void is None and step.purpose not in CLOSING],
-        [step for step in steps if step.purpose in CLOSING],
+        [step for step in counted if step.void is None and step.purpose not in CLOSING],
+        [step for step in counted if step.purpose in CLOSING],
     )
 
 

@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from plimsoll.capacity.confirm.larger_fleet import count_clients_needed, find_client_limit
 from plimsoll.capacity.passing.assess import Assessed
 from plimsoll.model.judging.capacity import Axis
 from plimsoll.model.judging.steps import CLOSING, Purpose, Step
@@ -192,6 +193,11 @@ def _size_fleet(search: Search, finished: Sequence[Step], wish: Wish) -> tuple[i
     before = max(same or [step.clients or 1 for step in finished], default=1)
     if wish.more_clients:
         before = min(search.clients_max, max(before + 1, int(before * MORE_CLIENTS)))
+    limit = find_client_limit(finished)
+    if limit and wish.purpose not in CLOSING:
+        before = max(
+            before, min(search.clients_max, count_clients_needed(finished, wish.load, limit))
+        )
     if isinstance(search, RampSearch):
         connections = int(wish.load)
         clients = max(before, math.ceil(connections / search.connections_per_client))

@@ -10,6 +10,11 @@ the throughput is the offered rate, so the probe is a rate well above the one th
 from statistics import median
 
 from plimsoll import words
+from plimsoll.capacity.confirm.larger_fleet import (
+    count_clients_needed,
+    find_most_of_a_client,
+    is_near_limit,
+)
 from plimsoll.capacity.confirm.next_loads import Shape, Wish
 from plimsoll.capacity.passing.answer import Answer
 from plimsoll.capacity.passing.assess import Assessed
@@ -27,6 +32,7 @@ SEEN = 2  # probes that have to show it, since a single one may do so by chance
 TRIES_MAX = 3
 # Factor on the noise of one repetition's throughput, above which a difference is no noise
 NOISE_FACTOR = 3.0
+LEFT_TO_GO_ON = 15  # steps that another answer needs: its climb, its repetitions, its questions
 
 
 def plan_more_clients(search: Search, answer: Answer) -> Wish | None:
@@ -61,6 +67,8 @@ def judge_more_clients(answer: Answer) -> MoreClients | None:
     if base is None:
         return None
     done = _twice_probes(answer, base)
+    if answer.client_limit is not None and not done:
+        return _judge_by_client_limit(answer, base.clients or 1, answer.client_limit)
     if not done:
         if answer.find_tries("twice_clients"):
             detail = "more clients were tried, and none of these steps counts"
@@ -71,6 +79,52 @@ def judge_more_clients(answer: Answer) -> MoreClients | None:
         return MoreClients(raised=None, detail=f"more clients were not tried: {lacks}")
     raised = len(done) >= SEEN and all(_shows_gain(answer, base, probe) for probe in done)
     return MoreClients(raised=raised, detail=_describe_probes(answer, base, done))
+
+
+def plan_larger_fleet(search: Search, answer: Answer, *, left: int) -> Wish | None:
+    """Return the probed load again with more clients, if probes showed that fewer are the limit.
+
+    The search then goes on with more of them (`larger_fleet.py`), once.
+
+    Args:
+        search: search of the request.
+        answer: answer of the search.
+        left: steps that the search may still take, closing steps included.
+
+    Returns:
+        None if the request allows no more clients than the probes had, if too few steps are left,
+        or if the clients were the limit even of the lightest load, the base of relative limits.
+    """
+    base, gained = _twice_base(answer), judge_more_clients(answer)
+    if base is None or gained is None or not gained.raised or answer.client_limit is not None:
+        return None
+    twice = 2 * (base.clients or 1)
+    if isinstance(search, StepsSearch) or search.clients_max <= twice or left < LEFT_TO_GO_ON:
+        return None
+    rate, connections = base.rate_ops_per_second, base.connections or 1
+    load = rate or float(connections)
+    searched = [r.step for each in answer.judged for r in each.point.repetitions]
+    client_limit = find_most_of_a_client(searched)
+    if any(is_near_limit(r.step, client_limit) for r in answer.judged[0].point.counted):
+        return None
+    needed = count_clients_needed(searched, load, client_limit)
+    most = search.clients_max if rate else min(search.clients_max, connections)
+    clients = min(most, max(twice, needed))
+    if rate:
+        connections = clients * search.connections_per_client
+    why = f"{gained.detail}: the search goes on with {words.plural(clients, 'client')}"
+    return Wish(load, "more_clients", why, shape=Shape(clients, connections, rate))
+
+
+def _judge_by_client_limit(answer: Answer, clients: int, client_limit: float) -> MoreClients:
+    """Return whether a fleet that was enlarged is near the most that its clients send."""
+    reached = throughput_of(answer)
+    detail = (
+        f"{words.plural(clients, 'client')} reached {words.throughput(reached)}, and one sends"
+        f" {words.throughput(client_limit)} at most"
+    )
+    near = reached > answer.rules.client_busy_max * clients * client_limit
+    return MoreClients(raised=near, detail=detail)
 
 
 def _twice_probes(answer: Answer, base: Step) -> list[Repetition]:

@@ -19,6 +19,8 @@ class Answer:
     rules: Rules
     limit_us: Mapping[str, float]  # limit of each operation
     closing: Sequence[Step]  # in the order in which they ran, including void ones
+    # What one client sends at most, in ops/s, if a search went on with more clients; else None
+    client_limit: float | None = None
 
     @property
     def at(self) -> Assessed | None:

@@ -8,9 +8,14 @@ logarithm, and both add up.
 In a closed loop it is the ratio of the geometric means of the repetitions at each run's capacity.
 The 95 % interval is Welch's (1947, "The generalization of Student's problem when several different
 population variances are involved") on the logarithms of the repetitions, with the degrees of
-freedom rounded down. It covers the variation between repetitions on these two targets, not the
-variation among targets of one kind, which `fresh_targets` compares. Runs whose steps took turns are
-compared by pairs of steps.
+freedom rounded down. Repetitions end once they agree, so their scatter is taken for no less than
+that of the run's other loads. Where the two capacities lie at different loads, noise may have
+chosen these: the interval also holds what the ratio would be if both loads were as near to each
+other as each search allows.
+
+Both intervals cover the variation between repetitions on these two targets, not the variation
+among targets of one kind, which `fresh_targets` compares. Runs whose steps took turns are compared
+by pairs of steps.
 """
 
 import math
@@ -18,7 +23,7 @@ from collections.abc import Iterator, Sequence
 from statistics import NormalDist, fmean, variance
 
 from plimsoll import words
-from plimsoll.capacity.statistics.intervals import t_quantile
+from plimsoll.capacity.statistics.intervals import drop_outliers, pooled_noise, t_quantile
 from plimsoll.capacity.statistics.pairing import (
     METHOD,
     describe_ratio,
@@ -99,7 +104,8 @@ def divide_capacities(of: str, a: Capacity | None, to: str, b: Capacity | None) 
         return None
     load = find_only_load(a, b)
     if load is None and (a.bound != "=" or b.bound != "="):
-        return divide_bounds(of, to, figure / other, a.bound, b.bound)
+        sure = _least_and_most(a), _least_and_most(b)
+        return divide_bounds(of, to, figure / other, a.bound, b.bound, sure=sure)
     if load is None and a.axis == b.axis == "rate_ops_per_second":
         return _divide_edges(of, a, to, b, figure / other)
     subject = f"{of} sustains" if load is None else f"At {words.load(load, a.axis)}, {of} gives"
@@ -112,7 +118,12 @@ def divide_capacities(of: str, a: Capacity | None, to: str, b: Capacity | None) 
         )
         counts = len(mine), len(theirs)
         return Ratio(of=of, to=to, value=value, repetitions=counts, sentence=sentence)
-    ratio = tell_ratio(of, to, subject, compute_welch_ratio(mine, theirs), method=WELCH_METHOD)
+    ends, undecided = compute_welch_ratio(mine, theirs), None
+    if load is None:
+        noise = _find_noise(a), _find_noise(b)
+        ends = compute_welch_ratio(drop_outliers(mine), drop_outliers(theirs), noise)
+        ends, undecided = _widen_by_choice(a, b, ends), PAIRS_WOULD
+    ratio = tell_ratio(of, to, subject, ends, method=WELCH_METHOD, undecided=undecided)
     return ratio.model_copy(update={"repetitions": (len(mine), len(theirs))})
 
 
@@ -125,6 +136,7 @@ def tell_ratio(
     method: str,
     sample: str = "",
     noise: str = "the noise",
+    undecided: str | None = None,
 ) -> Ratio:
     """Make a ratio with an interval, and the sentence that tells it.
 
@@ -136,18 +148,13 @@ def tell_ratio(
         method: The method of the interval.
         sample: What `name_sample` says of it.
         noise: What the difference is compared with.
+        undecided: What would tell, where the interval holds both no difference and one that
+            matters; None to say in any case that no difference can be shown.
     """
     value, low, high = ends
     differs = low > 1 or high < 1
     shown = f"(95 % interval {words.ratio_interval(low, high)}{sample})"
-    sentence = (
-        f"{subject} {words.ratio(value)} times the throughput of {to} {shown}: the difference is"
-        f" larger than {noise}."
-    )
-    if not differs:
-        no_difference = f"{of} and {to}: no difference can be shown"
-        sentence = f"{no_difference}; the ratio is {words.ratio(value)} {shown}."
-    return Ratio(
+    ratio = Ratio(
         of=of,
         to=to,
         value=value,
@@ -155,8 +162,95 @@ def tell_ratio(
         high=high,
         method=method,
         differs=differs,
-        sentence=sentence,
+        sentence="",
     )
+    if differs:
+        sentence = (
+            f"{subject} {words.ratio(value)} times the throughput of {to} {shown}: the difference"
+            f" is larger than {noise}."
+        )
+    elif undecided is None or ratio.too_small:
+        sentence = (
+            f"{of} and {to}: no difference can be shown; the ratio is {words.ratio(value)} {shown}."
+        )
+    else:
+        sentence = (
+            f"whether {of} and {to} differ is not decided: the ratio is {words.ratio(value)}"
+            f" {shown}; {undecided}."
+        )
+    return ratio.model_copy(update={"sentence": sentence})
+
+
+def _find_noise(capacity: Capacity) -> float:
+    """Return the standard deviation of the logarithm of a throughput, from all repeated loads."""
+    return pooled_noise(
+        [x for step in judged.steps if (x := step.throughput_ops_per_second) is not None]
+        for judged in capacity.steps
+    )
+
+
+def _widen_by_choice(
+    a: Capacity, b: Capacity, ends: tuple[float, float, float]
+) -> tuple[float, float, float]:
+    """Widen an interval by the difference that the choice of the two loads may explain.
+
+    Returns:
+        The ratio, and the low and the high end of its interval.
+    """
+    value, low, high = ends
+    if not a.at or not b.at or a.axis != b.axis or a.at == b.at:
+        return ends
+    lighter, heavier = (a, b) if a.at < b.at else (b, a)
+    least, most = sorted((a.at, b.at))
+    nearest = find_reach(heavier)[0] / find_reach(lighter)[1]
+    explained = (most / least / max(1.0, nearest)) ** _find_elasticity((a, b), least, most)
+    return (value, low, high * explained) if lighter is a else (value, low / explained, high)
+
+
+def find_reach(capacity: Capacity) -> tuple[float, float]:
+    """Return the loads between which noise may have chosen the load of a capacity.
+
+    From the next lighter load that passed to the one that failed (on a plateau, the heaviest that
+    passed), and at least as far as the edge may lie.
+    """
+    assert capacity.at is not None  # noqa: S101 - callers check it
+    passed = [judged.load for judged in capacity.steps if judged.passed]
+    failed = capacity.bracket[1] if capacity.bracket else None
+    low = max((load for load in passed if load < capacity.at), default=capacity.at)
+    high = max(capacity.at, failed or max(passed, default=0.0))
+    edge = capacity.edge
+    return (low, high) if edge is None else (min(low, edge.low), max(high, edge.high))
+
+
+def _find_elasticity(capacities: Sequence[Capacity], low: float, high: float) -> float:
+    """Return d log(throughput) / d log(load) near some loads, between 0 and 1.
+
+    A straight line through the loads from half of the lowest on, of one slope for all
+    capacities. It is rather too steep, since throughput grows ever more slowly.
+    """
+    products = squares = 0.0
+    for capacity in capacities:
+        points = [
+            (math.log(judged.load), math.log(step.throughput_ops_per_second))
+            for judged in capacity.steps
+            if low / 2 <= judged.load <= high
+            for step in judged.steps
+            if step.throughput_ops_per_second
+        ]
+        middle = fmean(x for x, _ in points), fmean(y for _, y in points)
+        squares += sum((x - middle[0]) ** 2 for x, _ in points)
+        products += sum((x - middle[0]) * (y - middle[1]) for x, y in points)
+    return min(1.0, max(0.0, products / squares)) if squares else 1.0
+
+
+def _least_and_most(capacity: Capacity) -> tuple[float, float]:
+    """Return what a capacity is at least and at most by its interval and what its loads gave."""
+    figure = capacity.max_sustainable_throughput_ops_per_second or 0.0
+    sure = capacity.interval
+    if capacity.bound != "=" or sure is None:
+        return figure, figure
+    gave = (j.throughput_ops_per_second or 0.0 for j in capacity.steps if j.passed)
+    return sure.low_ops_per_second, max(sure.high_ops_per_second, *gave)
 
 
 def _divide_edges(of: str, a: Capacity, to: str, b: Capacity, figures: float) -> Ratio:
@@ -175,28 +269,15 @@ def _divide_edges(of: str, a: Capacity, to: str, b: Capacity, figures: float) ->
             " of both there is no interval, so the difference may be noise."
         )
         return Ratio(of=of, to=to, value=figures, sentence=sentence)
-    value, low, high = compute_edges_ratio(a.edge, b.edge)
-    differs = low > 1 or high < 1
-    shown = f"(95 % interval {words.ratio_interval(low, high)}, {EDGES_METHOD})"
-    ratio = Ratio(
-        of=of, to=to, value=value, low=low, high=high, method=EDGES_METHOD, differs=differs,
-        sentence="",
-    )  # fmt: skip
-    if differs:
-        sentence = (
-            f"{of} sustains {words.ratio(value)} times the throughput of {to} {shown}: the"
-            " difference is larger than the noise."
-        )
-    elif ratio.too_small:
-        sentence = (
-            f"{of} and {to}: no difference can be shown; the ratio is {words.ratio(value)} {shown}."
-        )
-    else:
-        sentence = (
-            f"whether {of} and {to} differ is not decided: the ratio is {words.ratio(value)}"
-            f" {shown}; {PAIRS_WOULD}."
-        )
-    return ratio.model_copy(update={"sentence": sentence})
+    return tell_ratio(
+        of,
+        to,
+        f"{of} sustains",
+        compute_edges_ratio(a.edge, b.edge),
+        method=EDGES_METHOD,
+        sample=f", {EDGES_METHOD}",
+        undecided=PAIRS_WOULD,
+    )
 
 
 def compute_edges_ratio(a: LoadRange, b: LoadRange) -> tuple[float, float, float]:
@@ -226,13 +307,33 @@ def find_only_load(*capacities: Capacity) -> float | None:
     return next(load for _, load in loads)
 
 
-def divide_bounds(of: str, to: str, value: float, mine: Bound, theirs: Bound) -> Ratio | None:
-    """Return a ratio that is itself a bound, because one side is only a bound."""
+def divide_bounds(
+    of: str,
+    to: str,
+    value: float,
+    mine: Bound,
+    theirs: Bound,
+    *,
+    sure: tuple[tuple[float, float], tuple[float, float]] | None = None,
+) -> Ratio | None:
+    """Return a ratio that is itself a bound, because one side is only a bound.
+
+    Args:
+        of: The name of the one run.
+        to: The name of the other run.
+        value: The ratio of their figures.
+        mine: The bound of the one.
+        theirs: The bound of the other.
+        sure: The least and the most that each sustains; None if `value` is sure.
+    """
     at_least = mine in {"=", ">="} and theirs in {"=", "<"}
     at_most = mine in {"=", "<"} and theirs in {"=", ">="}
     if not at_least and not at_most:
         return None
-    differs = True if (at_least and value > 1) or (at_most and value < 1) else None
+    least = most = value
+    if sure is not None:
+        least, most = sure[0][0] / sure[1][1], sure[0][1] / sure[1][0]
+    differs = True if (at_least and least > 1) or (at_most and most < 1) else None
     word = "at least" if at_least else "at most"
     end = (
         "the difference is larger than the noise"

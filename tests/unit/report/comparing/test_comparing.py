@@ -23,7 +23,7 @@ from plimsoll.report.comparing.ratios import (
 from plimsoll.report.experiment.choice import build_matrix
 from plimsoll.report.page import whole
 from tests.support.synthetic_run import synthetic_run
-from tests.unit.capacity.simulators import World, cliff
+from tests.unit.capacity.simulators import World, cliff, collapse
 from tests.unit.capacity.trials import run, search_for
 
 SLOW, _ = synthetic_run(run_id="slow")
@@ -166,6 +166,55 @@ def test_alike_targets_in_an_open_loop_are_not_told_to_differ() -> None:
     assert len(known) >= 4
     assert not any(ratio.differs for ratio in known)
     assert all(ratio.method in {"ratio of edges", None} for ratio in known)
+
+
+def test_alike_targets_whose_loads_noise_chose_are_not_told_to_differ() -> None:
+    """Half of these pairs were: one search stopped at 8 connections, the other at 12."""
+    found = [
+        run(search_for("ramp", collapse()), collapse(), World(noise=0.02), seed).capacity
+        for seed in range(12)
+    ]
+    ratios = [
+        divide_capacities("b", b, "a", a) for a, b in zip(found[::2], found[1::2], strict=True)
+    ]
+    assert len({capacity.at for capacity in found}) > 1
+    assert [ratio.differs for ratio in ratios if ratio] == [False] * 6
+
+
+GROWING = ((1, 1000.0), (2, 1900.0), (4, 3600.0), (8, 6500.0), (16, 11_000.0), (32, 16_000.0))
+
+
+def until(last: int) -> Capacity:
+    """One curve of throughput; the latency limit holds up to some load."""
+    steps = [(n, x, 500.0 if n <= last else 5000.0) for n, x in GROWING if n <= 2 * last]
+    return capacity(*steps, repeats=4)
+
+
+@pytest.mark.parametrize(("last", "differs"), [(4, False), (16, True)])
+def test_loads_explain_a_difference_only_as_far_as_each_search_reaches(
+    last: int, differs: bool
+) -> None:
+    found = divide_capacities("b", until(last), "a", until(2))
+    assert found is not None
+    assert found.value > 1.8
+    assert found.differs is differs
+    assert ("is not decided" in found.sentence) is not differs
+
+
+def test_a_bound_within_the_others_interval_is_no_difference() -> None:
+    exact = capacity(*KNEE, repeats=4)
+    assert exact.interval is not None
+    for share, differs in ((0.99, None), (1.01, True)):
+        figure = share * exact.interval.high_ops_per_second
+        bound = capacity(*OPEN_END).model_copy(
+            update={"max_sustainable_throughput_ops_per_second": figure}
+        )
+        at_least = divide_capacities("b", bound, "a", exact)
+        at_most = divide_capacities("a", exact, "b", bound)
+        assert at_least is not None
+        assert at_most is not None
+        assert (at_least.bound, at_least.differs) == (">=", differs)
+        assert (at_most.bound, at_most.differs) == ("<", differs)
 
 
 def test_half_as_much_in_an_open_loop_is_told_to_differ() -> None:

@@ -136,7 +136,7 @@ def test_each_question_has_its_choice() -> None:
     reads, both = result.decisions
     assert (reads.question, reads.best, reads.like) == ("reads", "high", ("mid",))
     assert reads.sentence == (
-        "high or mid: they differ by too little to matter (1.02 times, 95 % 0.99 to 1.04);"
+        "high or mid: they differ by too little to matter (1.02 times, 95 % 0.98 to 1.06);"
         " what they cost is not known"
     )
     assert (both.question, both.best, both.like) == ("both", "low", ("mid",))
