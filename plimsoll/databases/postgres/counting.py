@@ -23,7 +23,7 @@ from plimsoll.model.gate import Count
 
 _LEAVING_MAX_S = 5.0
 _CHECKPOINT_MAX_S = 60.0
-_POLL_S = 0.02
+_POLL_S = 0.002
 _LOG_VIEW, _WAL_IN_IO = 140_000, 180_000  # server_version_num, as in `counters.py`
 _SESSIONS = "SELECT COUNT(*) FROM pg_stat_activity WHERE datname = $1 AND pid <> pg_backend_pid()"
 _DATABASE = """
