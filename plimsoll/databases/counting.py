@@ -13,6 +13,7 @@ from plimsoll.model.engine.asked import EngineTarget
 from plimsoll.model.gate import Count
 
 Totals = dict[Count, float]
+UNCOMMITTED = "the statements leave a transaction open, so that nothing of it stays: add COMMIT"
 
 
 class WorkCounter(typing.Protocol):
@@ -25,7 +26,11 @@ class WorkCounter(typing.Protocol):
         """Drop a database if it exists, whoever uses it."""
 
     def execute_in(self, copy: EngineTarget, statements: typing.Sequence[str]) -> None:
-        """Execute statements in a copy, one by one."""
+        """Execute statements in a copy, one by one.
+
+        Raises:
+            PlimsollError: The server refuses one, or changes are not committed at the end.
+        """
 
     def refresh_statistics(self, copy: EngineTarget) -> None:
         """Refresh what the planner knows of all tables, and keep the server from doing so later."""

@@ -65,9 +65,12 @@ def measure_states(
                 on_turn(state.name, pair)
                 counter = counters[state.name]
                 with make_copy(state, counter) as copy:
-                    turns[state.name].append(_measure_turn(copy, counter, extent, pair))
-                    if state.name not in settings:
-                        settings[state.name] = _read_setting(copy, counter, extent)
+                    try:
+                        turns[state.name].append(_measure_turn(copy, counter, extent, pair))
+                        if state.name not in settings:
+                            settings[state.name] = _read_setting(copy, counter, extent)
+                    except PlimsollError as error:
+                        raise PlimsollError(f"{state.name}: {error}") from None
     return tuple(
         State(name=name, setting=settings[name], turns=tuple(measured))
         for name, measured in turns.items()

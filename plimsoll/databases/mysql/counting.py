@@ -5,7 +5,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Literal
 
+from pymysql.constants import SERVER_STATUS
+
 from plimsoll.databases.connecting import use_connection
+from plimsoll.databases.counting import UNCOMMITTED
 from plimsoll.databases.mysql.session import ELSEWHERE, Connection, connect, execute
 from plimsoll.databases.mysql.watching import read_history_length
 from plimsoll.errors import PlimsollError
@@ -82,13 +85,17 @@ class MySqlCounter:
 
     def drop_copy(self, database: str) -> None:
         """Drop a database if it exists."""
-        execute(self._connection, f"DROP DATABASE IF EXISTS `{database}`")
+        # by another connection: on its own one an interrupted statement may not have been answered
+        with use_connection(connect(self._target)) as connection:
+            execute(connection, f"DROP DATABASE IF EXISTS `{database}`")
 
     def execute_in(self, copy: EngineTarget, statements: Sequence[str]) -> None:
         """Execute statements in a copy, one by one."""
         with use_connection(connect(copy)) as connection:
             for statement in statements:
                 execute(connection, statement)
+            if connection.server_status & SERVER_STATUS.SERVER_STATUS_IN_TRANS:
+                raise PlimsollError(UNCOMMITTED)
 
     def refresh_statistics(self, copy: EngineTarget) -> None:
         """Refresh the statistics of all tables; they are not recalculated during the load."""

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 
 from plimsoll.databases.connecting import use_connection
+from plimsoll.databases.counting import UNCOMMITTED
 from plimsoll.databases.postgres.session import Connection, connect, execute, quote_name
 from plimsoll.databases.postgres.watching import settle
 from plimsoll.errors import PlimsollError
@@ -39,6 +40,7 @@ SELECT COALESCE(SUM(pg_stat_get_blocks_fetched(oid)), 0)::bigint,
                     + pg_stat_get_tuples_deleted(oid)), 0)::bigint
   FROM pg_class WHERE oid >= 16384
 """
+_TRANSACTION = "SELECT pg_current_xact_id_if_assigned()::text"  # null if none has changed anything
 _OF_DATABASE: tuple[Count, ...] = ("commits", "temporary_files")
 _OF_RELATIONS: tuple[Count, ...] = (
     "pages_requested",
@@ -118,13 +120,17 @@ class PostgresCounter:
 
     def drop_copy(self, database: str) -> None:
         """Drop a database if it exists."""
-        execute(self._connection, f"DROP DATABASE IF EXISTS {quote_name(database)} WITH (FORCE)")
+        # by another connection: on its own one an interrupted statement may not have been answered
+        with use_connection(connect(self._target)) as connection:
+            execute(connection, f"DROP DATABASE IF EXISTS {quote_name(database)} WITH (FORCE)")
 
     def execute_in(self, copy: EngineTarget, statements: Sequence[str]) -> None:
         """Execute statements in a copy, one by one."""
         with use_connection(connect(copy)) as connection:
             for statement in statements:
                 execute(connection, statement)
+            if execute(connection, _TRANSACTION)[0][0] is not None:
+                raise PlimsollError(UNCOMMITTED)
 
     def refresh_statistics(self, copy: EngineTarget) -> None:
         """Vacuum and analyze all tables; autovacuum then leaves them alone."""
