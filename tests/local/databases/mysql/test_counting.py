@@ -5,8 +5,10 @@ from contextlib import closing
 
 import pytest
 
+from plimsoll.databases.connecting import WatchedSocket
 from plimsoll.databases.mysql.counting import MySqlCounter, open_mysql_counter
 from plimsoll.databases.mysql.session import connect, execute
+from plimsoll.errors import PlimsollError
 from plimsoll.local.databases.mariadb_server import MariaDbServer
 from plimsoll.model.engine.asked import EngineTarget
 from plimsoll.model.request.dsn import parse_dsn
@@ -61,3 +63,29 @@ def test_waking_the_purge_leaves_the_servers_settings_as_they_were(
     counter.execute_in(copy, CHANGES)
     assert counter.settle(copy, longest_s=60)
     assert read_settings() == before
+
+
+def test_a_copy_is_dropped_though_a_statement_before_was_interrupted(
+    mariadb: MariaDbServer,
+    counter: MySqlCounter,
+    copy: EngineTarget,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def interrupt(*_: object) -> int:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(WatchedSocket, "recv_into", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            counter.settings()  # the server's answer is never read
+    counter.drop_copy(copy.database)
+    with closing(connect(parse_dsn(mariadb.dsn))) as connection:
+        assert (NAME,) not in execute(connection, "SHOW DATABASES")
+
+
+def test_a_migration_that_does_not_commit_is_refused(
+    counter: MySqlCounter, copy: EngineTarget
+) -> None:
+    with pytest.raises(PlimsollError, match="leave a transaction open"):
+        counter.execute_in(copy, ("BEGIN", "DELETE FROM orders"))
+    counter.execute_in(copy, ("BEGIN", "DELETE FROM orders", "COMMIT"))
