@@ -52,6 +52,16 @@ class StateSetup:
         """Compile the workload for the server's family."""
         return self.workload.compile(self.records, self.parameters, self.target.protocol)
 
+    def describe(self) -> dict[str, object]:
+        """Return what of a measurement's `Setting` is known without the server, by its fields."""
+        compiled = self.compile()
+        return {
+            "protocol": self.target.protocol,
+            "dataset": compiled.dataset,
+            "records": compiled.records,
+            "parameters": compiled.dataset_parameters,
+        }
+
 
 @dataclass(frozen=True)
 class Copy:
