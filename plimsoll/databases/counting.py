@@ -13,7 +13,6 @@ from plimsoll.model.engine.asked import EngineTarget
 from plimsoll.model.gate import Count
 
 Totals = dict[Count, float]
-UNCOMMITTED = "the statements leave a transaction open, so that nothing of it stays: add COMMIT"
 
 
 class WorkCounter(typing.Protocol):
@@ -25,12 +24,8 @@ class WorkCounter(typing.Protocol):
     def drop_copy(self, database: str) -> None:
         """Drop a database if it exists, whoever uses it."""
 
-    def execute_in(self, copy: EngineTarget, statements: typing.Sequence[str]) -> None:
-        """Execute statements in a copy, one by one.
-
-        Raises:
-            PlimsollError: The server refuses one, or changes are not committed at the end.
-        """
+    def execute_in(self, copy: EngineTarget, statements: typing.Sequence[str]) -> bool:
+        """Execute statements in a copy, one by one; False if they leave changes uncommitted."""
 
     def refresh_statistics(self, copy: EngineTarget) -> None:
         """Refresh what the planner knows of all tables, and keep the server from doing so later."""

@@ -113,9 +113,14 @@ def _fill_copy(state: StateSetup, counter: WorkCounter, name: str) -> Copy:
     with family_of(target.protocol).open_datasets(target) as datasets:
         layout = tuple(datasets.layout(compiled, prepared.counted_rows))
     try:
-        counter.execute_in(target, state.statements)
+        committed = counter.execute_in(target, state.statements)
     except PlimsollError as error:
         raise PlimsollError(f"--{state.name}: {error}") from None
+    if not committed:
+        raise PlimsollError(
+            f"--{state.name}: the statements leave a transaction open, whose changes would be lost:"
+            " add COMMIT"
+        )
     if state.program:
         run_program(state.program, name_copy(state.dsn, state.target, name), state.name)
     counter.refresh_statistics(target)

@@ -8,7 +8,6 @@ from typing import Literal
 from pymysql.constants import SERVER_STATUS
 
 from plimsoll.databases.connecting import use_connection
-from plimsoll.databases.counting import UNCOMMITTED
 from plimsoll.databases.mysql.session import ELSEWHERE, Connection, connect, execute
 from plimsoll.databases.mysql.watching import read_history_length
 from plimsoll.errors import PlimsollError
@@ -89,13 +88,12 @@ class MySqlCounter:
         with use_connection(connect(self._target)) as connection:
             execute(connection, f"DROP DATABASE IF EXISTS `{database}`")
 
-    def execute_in(self, copy: EngineTarget, statements: Sequence[str]) -> None:
-        """Execute statements in a copy, one by one."""
+    def execute_in(self, copy: EngineTarget, statements: Sequence[str]) -> bool:
+        """Execute statements in a copy, one by one; False if they leave changes uncommitted."""
         with use_connection(connect(copy)) as connection:
             for statement in statements:
                 execute(connection, statement)
-            if connection.server_status & SERVER_STATUS.SERVER_STATUS_IN_TRANS:
-                raise PlimsollError(UNCOMMITTED)
+            return not connection.server_status & SERVER_STATUS.SERVER_STATUS_IN_TRANS
 
     def refresh_statistics(self, copy: EngineTarget) -> None:
         """Refresh the statistics of all tables; they are not recalculated during the load."""

@@ -15,7 +15,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 
 from plimsoll.databases.connecting import use_connection
-from plimsoll.databases.counting import UNCOMMITTED
 from plimsoll.databases.postgres.session import Connection, connect, execute, quote_name
 from plimsoll.databases.postgres.watching import settle
 from plimsoll.errors import PlimsollError
@@ -124,13 +123,12 @@ class PostgresCounter:
         with use_connection(connect(self._target)) as connection:
             execute(connection, f"DROP DATABASE IF EXISTS {quote_name(database)} WITH (FORCE)")
 
-    def execute_in(self, copy: EngineTarget, statements: Sequence[str]) -> None:
-        """Execute statements in a copy, one by one."""
+    def execute_in(self, copy: EngineTarget, statements: Sequence[str]) -> bool:
+        """Execute statements in a copy, one by one; False if they leave changes uncommitted."""
         with use_connection(connect(copy)) as connection:
             for statement in statements:
                 execute(connection, statement)
-            if execute(connection, _TRANSACTION)[0][0] is not None:
-                raise PlimsollError(UNCOMMITTED)
+            return execute(connection, _TRANSACTION)[0][0] is None
 
     def refresh_statistics(self, copy: EngineTarget) -> None:
         """Vacuum and analyze all tables; autovacuum then leaves them alone."""
