@@ -36,7 +36,7 @@ class WorkCounter(typing.Protocol):
     def settle(self, copy: EngineTarget, *, longest_s: float) -> bool:
         """Wait until the server's own work has ended; False if it had not."""
 
-    def defer_purge(self) -> AbstractContextManager[None]:
+    def defer_purge(self, copy: EngineTarget) -> AbstractContextManager[None]:
         """Keep the server from removing old row versions, which it does when it finds the time."""
 
     def totals(self, copy: EngineTarget) -> Totals:

@@ -10,6 +10,7 @@ from pymysql.constants import SERVER_STATUS
 from plimsoll.databases.connecting import use_connection
 from plimsoll.databases.mysql.session import ELSEWHERE, Connection, connect, execute
 from plimsoll.databases.mysql.watching import read_history_length
+from plimsoll.databases.sql_datasets import NOTES
 from plimsoll.errors import PlimsollError
 from plimsoll.model.engine.asked import EngineTarget
 from plimsoll.model.gate import Count
@@ -127,11 +128,19 @@ class MySqlCounter:
         return length is not None
 
     @contextmanager
-    def defer_purge(self) -> Iterator[None]:
-        """Hold a snapshot open, which needs all old row versions: the purge waits for its end."""
-        with use_connection(connect(self._target)) as connection:
-            execute(connection, "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
-            execute(connection, "START TRANSACTION WITH CONSISTENT SNAPSHOT")
+    def defer_purge(self, copy: EngineTarget) -> Iterator[None]:
+        """Stop the purge, if the account may; else hold what it would remove.
+
+        A table that is flushed for export stops it until the table's lock is released: the copy's
+        notes, which no operation uses. An open snapshot needs all old row versions, but the purge
+        still looks at the rollback segments about once a second, some 500 pages each time.
+        """
+        with use_connection(connect(copy)) as connection:
+            try:
+                execute(connection, f"FLUSH TABLES `{NOTES}` FOR EXPORT")  # RELOAD
+            except PlimsollError:
+                execute(connection, "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+                execute(connection, "START TRANSACTION WITH CONSISTENT SNAPSHOT")
             yield
 
     def totals(self, copy: EngineTarget) -> dict[Count, float]:

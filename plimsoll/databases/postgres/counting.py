@@ -147,8 +147,9 @@ class PostgresCounter:
         del copy, longest_s
         return True
 
-    def defer_purge(self) -> AbstractContextManager[None]:
+    def defer_purge(self, copy: EngineTarget) -> AbstractContextManager[None]:
         """Do nothing: sessions remove old versions as they meet them, which is operations' work."""
+        del copy
         return nullcontext()
 
     def totals(self, copy: EngineTarget) -> dict[Count, float]:

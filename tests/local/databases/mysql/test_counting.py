@@ -8,6 +8,7 @@ import pytest
 from plimsoll.databases.connecting import WatchedSocket
 from plimsoll.databases.mysql.counting import MySqlCounter, open_mysql_counter
 from plimsoll.databases.mysql.session import connect, execute
+from plimsoll.databases.sql_datasets import NOTES
 from plimsoll.local.databases.mariadb_server import MariaDbServer
 from plimsoll.model.engine.asked import EngineTarget
 from plimsoll.model.request.dsn import parse_dsn
@@ -35,16 +36,29 @@ def copy(mariadb: MariaDbServer, counter: MySqlCounter) -> EngineTarget:
     return target
 
 
-def test_the_purge_waits_for_the_end_of_what_is_counted(
+def test_without_a_table_to_export_the_purge_waits_for_the_end_of_what_is_counted(
     counter: MySqlCounter, copy: EngineTarget
 ) -> None:
-    with counter.defer_purge():
+    with counter.defer_purge(copy):
         before = counter.totals(copy)
         counter.execute_in(copy, CHANGES)
         after = counter.totals(copy)
         assert not counter.settle(copy, longest_s=0)
     assert after["rows_changed"] - before["rows_changed"] == 2 * len(CHANGES)
     assert counter.settle(copy, longest_s=60)
+
+
+def test_the_purge_stops_while_something_is_counted(
+    mariadb: MariaDbServer, counter: MySqlCounter, copy: EngineTarget
+) -> None:
+    def is_stopped() -> bool:
+        with closing(connect(parse_dsn(mariadb.dsn))) as connection:
+            return "state: stopped" in execute(connection, "SHOW ENGINE INNODB STATUS")[0][2]
+
+    counter.execute_in(copy, (f"CREATE TABLE {NOTES} (name INT PRIMARY KEY)",))
+    with counter.defer_purge(copy):
+        assert is_stopped()
+    assert not is_stopped()
 
 
 def test_waking_the_purge_leaves_the_servers_settings_as_they_were(
