@@ -4,6 +4,7 @@
     python -m benchmarks.gate table pairs/postgres-*.json
     python -m benchmarks.gate power pairs/postgres-*.json --comparisons 2000
     python -m benchmarks.gate alarms pairs/postgres-*.json --comparisons 2000
+    python -m benchmarks.gate noise pairs/postgres-*.json
 
 `planted` compares a workload with others in which one thing is worse. All of them take turns, so
 that each comparison of a repetition has the same turns of the unchanged workload. A repetition is
@@ -26,7 +27,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
-from statistics import median
+from statistics import median, stdev
 
 import click
 
@@ -206,6 +207,9 @@ class Tally:
         return f"| {change} | {self.found} of {len(self.seconds)} | {lasted} | {counts} |"
 
 
+Pair = tuple[Turn, ...]
+
+
 class Repetition(Model):
     """What one repetition measured."""
 
@@ -302,9 +306,7 @@ def table(*, files: tuple[Path, ...]) -> None:
     tabulate(read_repetitions(files))
 
 
-def collect_pairs(
-    repetitions: Sequence[Repetition], change: str
-) -> tuple[Setting, list[tuple[Turn, ...]]]:
+def collect_pairs(repetitions: Sequence[Repetition], change: str) -> tuple[Setting, list[Pair]]:
     """Return the setting, and all recorded pairs of the unchanged workload and a change."""
     pairs = [
         turns
@@ -316,7 +318,7 @@ def collect_pairs(
     return repetitions[0].before.setting, pairs
 
 
-def compare_pairs(setting: Setting, drawn: Sequence[tuple[Turn, ...]]) -> GateResult:
+def compare_pairs(setting: Setting, drawn: Sequence[Pair]) -> GateResult:
     """Compare both sides of some pairs."""
     sides = [
         State(name=name, setting=setting, turns=turns)
@@ -361,7 +363,7 @@ def alarms(*, files: tuple[Path, ...], pairs: int, comparisons: int) -> None:
     setting, recorded = collect_pairs(read_repetitions(files), "nothing")
     draws = Random(1)  # noqa: S311 - a resampling, no secret
 
-    def raises_alarm(drawn: Sequence[tuple[Turn, ...]]) -> bool:
+    def raises_alarm(drawn: Sequence[Pair]) -> bool:
         return bool(compare_pairs(setting, drawn).sentences)
 
     found = sum(
@@ -369,11 +371,38 @@ def alarms(*, files: tuple[Path, ...], pairs: int, comparisons: int) -> None:
         for _ in range(comparisons)
     )
     draws.shuffle(recorded)
-    apart = [
-        recorded[start : start + pairs] for start in range(0, len(recorded) - pairs + 1, pairs)
-    ]
+    apart = split_pairs(recorded, pairs)
     click.echo(f"drawn from {len(recorded)} pairs: {show_share(found, comparisons)}")
     click.echo(f"without a common pair: {show_share(sum(map(raises_alarm, apart)), len(apart))}")
+
+
+def split_pairs(recorded: Sequence[Pair], pairs: int) -> list[Sequence[Pair]]:
+    """Return as many comparisons of so many pairs as there are without a common pair."""
+    return [recorded[start : start + pairs] for start in range(0, len(recorded) - pairs + 1, pairs)]
+
+
+@cli.command()
+@_FILES
+@click.option("--pairs", default=8, show_default=True, help="Pairs in a comparison.")
+def noise(*, files: tuple[Path, ...], pairs: int) -> None:
+    """Print how counts of the unchanged workload scatter within pairs, and what would be found."""
+    setting, recorded = collect_pairs(read_repetitions(files), "nothing")
+    results = [compare_pairs(setting, drawn) for drawn in split_pairs(recorded, pairs)]
+    click.echo("| count | scatter within pairs | found from |")
+    click.echo("|---|---|---|")
+    for told in zip(*(result.changes for result in results), strict=True):
+        one = told[0]
+        if not one.before or one.p_value is None or one.operation == MIX:
+            continue
+        sides = [
+            [turn.blocks[one.operation][one.count] or 0.0 for turn in pair] for pair in recorded
+        ]
+        scatter = stdev(before - after for before, after in sides) / one.before
+        least = [change.detectable_share or 0.0 for change in told]
+        click.echo(
+            f"| {one.operation}: {COUNT_WORDS[one.count]} | {100 * scatter:.2f} % |"
+            f" {100 * min(least):.1f} to {100 * max(least):.1f} % |"
+        )
 
 
 def wilson_interval(count: int, of: int) -> tuple[float, float]:
