@@ -308,7 +308,7 @@ def table(*, files: tuple[Path, ...]) -> None:
 
 def collect_pairs(repetitions: Sequence[Repetition], change: str) -> tuple[Setting, list[Pair]]:
     """Return the setting, and all recorded pairs of the unchanged workload and a change."""
-    pairs = [
+    pairs: list[Pair] = [
         turns
         for one in repetitions
         for after in one.states[1:]

@@ -49,7 +49,7 @@ def make_state(state: StateSetup, extent: Extent) -> State:
         operations=extent.operations,
         connections=extent.connections,
         seed=extent.seed,
-        **state.describe(),  # type: ignore[arg-type]  # pydantic checks them
+        **state.describe(),
     )
     turn = Turn(blocks={"read": block, "update": block})
     return State(name=state.name, setting=setting, turns=(turn,) * extent.pairs)

@@ -94,7 +94,8 @@ class MySqlCounter:
         with use_connection(connect(copy)) as connection:
             for statement in statements:
                 execute(connection, statement)
-            return not connection.server_status & SERVER_STATUS.SERVER_STATUS_IN_TRANS
+            status: int = connection.server_status  # type: ignore[attr-defined]  # not in the stubs
+            return not status & SERVER_STATUS.SERVER_STATUS_IN_TRANS
 
     def refresh_statistics(self, copy: EngineTarget) -> None:
         """Refresh the statistics of all tables; they are not recalculated during the load."""
