@@ -39,7 +39,7 @@ from plimsoll.gate.verdict import COUNT_WORDS, compare_states
 from plimsoll.local.databases.mariadb_server import MariaDbServer
 from plimsoll.local.databases.postgres_server import PostgresServer
 from plimsoll.model.base import Model
-from plimsoll.model.gate import MIX, GateResult, Setting, State, Turn
+from plimsoll.model.gate import MIX, Counts, GateResult, Setting, State, Turn
 from plimsoll.model.request.dsn import parse_dsn
 from plimsoll.workload import load_workload
 
@@ -82,6 +82,7 @@ operations:
       - sql: "UPDATE {orders} SET paid = ? WHERE id = ?"
         binds: [{integer: [0, 1000]}, {key: orders}]
 """
+_WIDER = "a row twice as wide"
 _READ = '      - {sql: "SELECT paid, note FROM {orders} WHERE id = ?", binds: [{key: orders}]}\n'
 
 
@@ -108,7 +109,7 @@ PLANTED: dict[str, tuple[dict[str, str], tuple[str, str], dict[str, int]]] = {
         {},
     ),
     "N+1": ({}, (_READ, _READ * 5), {}),
-    "a row twice as wide": ({}, ("", ""), {"width": 226}),
+    _WIDER: ({}, ("", ""), {"width": 226}),
     "a missing LIMIT": ({}, (" LIMIT 5", ""), {}),
     "a function on the column": ({}, ("WHERE customer = ?", "WHERE customer + 0 = ?"), {}),
     "autocommit": ({}, ("    transaction: true\n", ""), {}),
@@ -306,16 +307,42 @@ def table(*, files: tuple[Path, ...]) -> None:
     tabulate(read_repetitions(files))
 
 
-def collect_pairs(repetitions: Sequence[Repetition], change: str) -> tuple[Setting, list[Pair]]:
-    """Return the setting, and all recorded pairs of the unchanged workload and a change."""
-    pairs: list[Pair] = [
+def collect_pairs(repetitions: Sequence[Repetition], change: str) -> list[Pair]:
+    """Return all recorded pairs of the unchanged workload and a change."""
+    return [
         turns
         for one in repetitions
         for after in one.states[1:]
         if after.name == change
         for turns in zip(one.before.turns, after.turns, strict=True)
     ]
-    return repetitions[0].before.setting, pairs
+
+
+def scale_change(repetitions: Sequence[Repetition], change: str, share: float) -> list[Pair]:
+    """Return pairs with a share of a recorded change: "nothing", and the share of what it added."""
+    pairs: list[Pair] = []
+    for one in repetitions:
+        states = {state.name: state.turns for state in one.states}
+        if change in states and "nothing" in states:
+            sides = (states["before"], states["nothing"], states[change])
+            pairs += [
+                (before, _add_share(unchanged, before, changed, share))
+                for before, unchanged, changed in zip(*sides, strict=True)
+            ]
+    return pairs
+
+
+def _add_share(unchanged: Turn, before: Turn, changed: Turn, share: float) -> Turn:
+    blocks: dict[str, Counts] = {}
+    for name, counts in unchanged.blocks.items():
+        old, new = before.blocks[name], changed.blocks[name]
+        blocks[name] = {
+            count: value
+            if value is None
+            else max(0.0, value + share * ((new[count] or 0.0) - (old[count] or 0.0)))
+            for count, value in counts.items()
+        }
+    return Turn(blocks=blocks)
 
 
 def compare_pairs(setting: Setting, drawn: Sequence[Pair]) -> GateResult:
@@ -343,9 +370,17 @@ def power(*, files: tuple[Path, ...], pairs: int, comparisons: int) -> None:
     draws = Random(1)  # noqa: S311 - a resampling, no secret
     click.echo(f"| planted | pairs | found in comparisons of {pairs} | 95 % interval |")
     click.echo("|---|---|---|---|")
-    for change in dict.fromkeys(after.name for one in repetitions for after in one.states[1:]):
-        setting, recorded = collect_pairs(repetitions, change)
-        if change == "nothing" or len(recorded) < pairs:
+    setting = repetitions[0].before.setting
+    planted: dict[str, list[Pair]] = {
+        change: collect_pairs(repetitions, change)
+        for change in dict.fromkeys(after.name for one in repetitions for after in one.states[1:])
+        if change != "nothing"
+    }
+    for share in (0.05, 0.1, 0.2):
+        scaled = scale_change(repetitions, _WIDER, share)
+        planted[f"{share:.0%} of: {_WIDER}"] = scaled
+    for change, recorded in planted.items():
+        if len(recorded) < pairs:
             continue
         found = sum(
             compare_pairs(setting, draws.sample(recorded, pairs)).verdict == "more work"
@@ -360,7 +395,8 @@ def power(*, files: tuple[Path, ...], pairs: int, comparisons: int) -> None:
 @click.option("--comparisons", default=2000, show_default=True)
 def alarms(*, files: tuple[Path, ...], pairs: int, comparisons: int) -> None:
     """Count the alarms of comparisons that are drawn from recorded pairs."""
-    setting, recorded = collect_pairs(read_repetitions(files), "nothing")
+    repetitions = read_repetitions(files)
+    setting, recorded = repetitions[0].before.setting, collect_pairs(repetitions, "nothing")
     draws = Random(1)  # noqa: S311 - a resampling, no secret
 
     def raises_alarm(drawn: Sequence[Pair]) -> bool:
@@ -386,7 +422,8 @@ def split_pairs(recorded: Sequence[Pair], pairs: int) -> list[Sequence[Pair]]:
 @click.option("--pairs", default=8, show_default=True, help="Pairs in a comparison.")
 def noise(*, files: tuple[Path, ...], pairs: int) -> None:
     """Print how counts of the unchanged workload scatter within pairs, and what would be found."""
-    setting, recorded = collect_pairs(read_repetitions(files), "nothing")
+    repetitions = read_repetitions(files)
+    setting, recorded = repetitions[0].before.setting, collect_pairs(repetitions, "nothing")
     results = [compare_pairs(setting, drawn) for drawn in split_pairs(recorded, pairs)]
     click.echo("| count | scatter within pairs | found from |")
     click.echo("|---|---|---|")
