@@ -1,13 +1,18 @@
 """How well `plimsoll gate` finds planted changes, and how often it raises a false alarm.
 
     python -m benchmarks.gate planted --family postgres --times 10 --record pairs
+    python -m benchmarks.gate table pairs/postgres-*.json
+    python -m benchmarks.gate power pairs/postgres-*.json --comparisons 2000
     python -m benchmarks.gate alarms pairs/postgres-*.json --comparisons 2000
+    python -m benchmarks.gate noise pairs/postgres-*.json
 
 `planted` compares a workload with others in which one thing is worse. All of them take turns, so
-that each comparison of a repetition has the same turns of the unchanged workload. The time of a
-comparison is that of its own turns. `alarms` takes the recorded pairs of the unchanged workload
-("nothing" planted), and draws comparisons from them: some of the pairs, each in either order.
-Servers are of their own, on this machine. `--hogs` keeps each processor busy meanwhile.
+that each comparison of a repetition has the same turns of the unchanged workload. A repetition is
+one file of the folder; those that are there already are not measured again. The other commands
+read these files. A comparison takes the time of its own turns. `power` and `alarms` draw others
+from these pairs: some of the pairs with one change, or with "nothing", each of these in
+either order. Servers are of their own, on this machine, in the folder for temporary files.
+`--hogs` keeps each processor busy meanwhile.
 """
 
 import math
@@ -22,10 +27,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
-from statistics import median
+from statistics import median, stdev
 
 import click
 
+from plimsoll.files import write_whole
 from plimsoll.gate.sql_file import split_statements
 from plimsoll.gate.states import StateSetup
 from plimsoll.gate.turns import Extent, measure_states
@@ -33,7 +39,7 @@ from plimsoll.gate.verdict import COUNT_WORDS, compare_states
 from plimsoll.local.databases.mariadb_server import MariaDbServer
 from plimsoll.local.databases.postgres_server import PostgresServer
 from plimsoll.model.base import Model
-from plimsoll.model.gate import MIX, GateResult, State, Turn
+from plimsoll.model.gate import MIX, Counts, GateResult, Setting, State, Turn
 from plimsoll.model.request.dsn import parse_dsn
 from plimsoll.workload import load_workload
 
@@ -76,6 +82,7 @@ operations:
       - sql: "UPDATE {orders} SET paid = ? WHERE id = ?"
         binds: [{integer: [0, 1000]}, {key: orders}]
 """
+_WIDER = "a row twice as wide"
 _READ = '      - {sql: "SELECT paid, note FROM {orders} WHERE id = ?", binds: [{key: orders}]}\n'
 
 
@@ -102,7 +109,7 @@ PLANTED: dict[str, tuple[dict[str, str], tuple[str, str], dict[str, int]]] = {
         {},
     ),
     "N+1": ({}, (_READ, _READ * 5), {}),
-    "a row twice as wide": ({}, ("", ""), {"width": 226}),
+    _WIDER: ({}, ("", ""), {"width": 226}),
     "a missing LIMIT": ({}, (" LIMIT 5", ""), {}),
     "a function on the column": ({}, ("WHERE customer = ?", "WHERE customer + 0 = ?"), {}),
     "autocommit": ({}, ("    transaction: true\n", ""), {}),
@@ -201,6 +208,42 @@ class Tally:
         return f"| {change} | {self.found} of {len(self.seconds)} | {lasted} | {counts} |"
 
 
+Pair = tuple[Turn, ...]
+
+
+class Repetition(Model):
+    """What one repetition measured."""
+
+    load_averages: tuple[float, float]  # of the last minute, at its beginning and end
+    seconds: dict[str, float]  # of all turns of each state
+    states: tuple[State, ...]  # "before" and the planted changes
+
+    @property
+    def before(self) -> State:
+        """The unchanged workload."""
+        return self.states[0]
+
+
+def read_repetitions(files: Sequence[Path]) -> list[Repetition]:
+    """Read what `planted` recorded."""
+    return [Repetition.model_validate_json(file.read_text()) for file in files]
+
+
+def tabulate(repetitions: Sequence[Repetition]) -> None:
+    """Print in how many comparisons each change was found."""
+    tallies: defaultdict[str, Tally] = defaultdict(Tally)
+    for one in repetitions:
+        for after in one.states[1:]:
+            seconds = one.seconds["before"] + one.seconds[after.name]
+            tallies[after.name].add(compare_states(one.before, after), seconds)
+    click.echo("| planted | found | median, longest | found by, in how many comparisons |")
+    click.echo("|---|---|---|---|")
+    for change, tally in tallies.items():
+        click.echo(tally.row(change))
+    loads = [load for one in repetitions for load in one.load_averages]
+    click.echo(f"load averages: {min(loads):.1f} to {max(loads):.1f}, median {median(loads):.1f}")
+
+
 @click.group()
 def cli() -> None:
     """Measure the gate."""
@@ -216,6 +259,7 @@ def cli() -> None:
 @click.option(
     "--record",
     type=click.Path(path_type=Path, file_okay=False),
+    required=True,
     help="Folder for what was counted.",
 )
 def planted(
@@ -226,77 +270,175 @@ def planted(
     times: int,
     pairs: int,
     only: tuple[str, ...],
-    record: Path | None,
+    record: Path,
 ) -> None:
-    """Plant changes and count in how many comparisons they are found; a table each time."""
-    changes = only or tuple(PLANTED)
-    tallies = {change: Tally() for change in changes}
+    """Plant changes and record what was counted."""
+    record.mkdir(parents=True, exist_ok=True)
+    files = {number: record / f"{family}-{number}.json" for number in range(times)}
+    missing = {number: file for number, file in files.items() if not file.exists()}
     with start_server(family) as dsn, keep_busy(hogs=hogs), tempfile.TemporaryDirectory() as folder:
-        for repetition in range(times):
-            extent = Extent(pairs, operations, connections=1, seed=1000 * repetition + 1)
+        for number, file in missing.items():
+            extent = Extent(pairs, operations, connections=1, seed=1000 * number + 1)
             states = [set_up("before", dsn, "nothing", Path(folder))]
-            states += [set_up(change, dsn, change, Path(folder)) for change in changes]
+            states += [set_up(name, dsn, name, Path(folder)) for name in only or PLANTED]
+            busy = os.getloadavg()[0]
             watch = Stopwatch()
-            before, *measured = measure_states(tuple(states), extent, watch)
+            measured = measure_states(tuple(states), extent, watch)
             watch("", 0)
-            for after in measured:
-                if record is not None and after.name == "nothing":
-                    record.mkdir(parents=True, exist_ok=True)
-                    file = record / f"{family}-{os.getpid()}-{repetition}.json"
-                    file.write_text(_Pairs(before=before, after=after).model_dump_json())
-                result = compare_states(before, after)
-                seconds = watch.seconds["before"] + watch.seconds[after.name]
-                tallies[after.name].add(result, seconds)
-                said = "; ".join(result.sentences) or "nothing found"
-                click.echo(f"{after.name}: {seconds:.0f} s; {said}", err=True)
-            click.echo("| planted | found | median, longest | found by, in how many comparisons |")
-            click.echo("|---|---|---|---|")
-            for change, tally in tallies.items():
-                click.echo(tally.row(change))
+            repetition = Repetition(
+                load_averages=(busy, os.getloadavg()[0]), seconds=watch.seconds, states=measured
+            )
+            write_whole(file, repetition.model_dump_json())
+            for after in measured[1:]:
+                said = compare_states(measured[0], after).sentences
+                click.echo(f"{number} {after.name}: {'; '.join(said) or 'nothing found'}", err=True)
+    tabulate(read_repetitions(list(files.values())))
 
 
-class _Pairs(Model):
-    """Recorded pairs of an unchanged state."""
-
-    before: State
-    after: State
+_FILES = click.argument(
+    "files", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True)
+)
 
 
 @cli.command()
-@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
+@_FILES
+def table(*, files: tuple[Path, ...]) -> None:
+    """Print in how many recorded comparisons each change was found, and how long they took."""
+    tabulate(read_repetitions(files))
+
+
+def collect_pairs(repetitions: Sequence[Repetition], change: str) -> list[Pair]:
+    """Return all recorded pairs of the unchanged workload and a change."""
+    return [
+        turns
+        for one in repetitions
+        for after in one.states[1:]
+        if after.name == change
+        for turns in zip(one.before.turns, after.turns, strict=True)
+    ]
+
+
+def scale_change(repetitions: Sequence[Repetition], change: str, share: float) -> list[Pair]:
+    """Return pairs with a share of a recorded change: "nothing", and the share of what it added."""
+    pairs: list[Pair] = []
+    for one in repetitions:
+        states = {state.name: state.turns for state in one.states}
+        if change in states and "nothing" in states:
+            sides = (states["before"], states["nothing"], states[change])
+            pairs += [
+                (before, _add_share(unchanged, before, changed, share))
+                for before, unchanged, changed in zip(*sides, strict=True)
+            ]
+    return pairs
+
+
+def _add_share(unchanged: Turn, before: Turn, changed: Turn, share: float) -> Turn:
+    blocks: dict[str, Counts] = {}
+    for name, counts in unchanged.blocks.items():
+        old, new = before.blocks[name], changed.blocks[name]
+        blocks[name] = {
+            count: value
+            if value is None
+            else max(0.0, value + share * ((new[count] or 0.0) - (old[count] or 0.0)))
+            for count, value in counts.items()
+        }
+    return Turn(blocks=blocks)
+
+
+def compare_pairs(setting: Setting, drawn: Sequence[Pair]) -> GateResult:
+    """Compare both sides of some pairs."""
+    sides = [
+        State(name=name, setting=setting, turns=turns)
+        for name, turns in zip(("before", "after"), zip(*drawn, strict=True), strict=True)
+    ]
+    return compare_states(*sides)
+
+
+def show_share(count: int, of: int) -> str:
+    """Write a share with its 95 % interval, which takes comparisons for independent."""
+    low, high = wilson_interval(count, of)
+    return f"{count:,} of {of:,} | {100 * low:.2f} to {100 * high:.2f} %"
+
+
+@cli.command()
+@_FILES
+@click.option("--pairs", default=8, show_default=True, help="Pairs in a comparison.")
+@click.option("--comparisons", default=2000, show_default=True)
+def power(*, files: tuple[Path, ...], pairs: int, comparisons: int) -> None:
+    """Count in how many comparisons drawn from recorded pairs each change is found."""
+    repetitions = read_repetitions(files)
+    draws = Random(1)  # noqa: S311 - a resampling, no secret
+    click.echo(f"| planted | pairs | found in comparisons of {pairs} | 95 % interval |")
+    click.echo("|---|---|---|---|")
+    setting = repetitions[0].before.setting
+    planted: dict[str, list[Pair]] = {
+        change: collect_pairs(repetitions, change)
+        for change in dict.fromkeys(after.name for one in repetitions for after in one.states[1:])
+        if change != "nothing"
+    }
+    for share in (0.05, 0.1, 0.2):
+        scaled = scale_change(repetitions, _WIDER, share)
+        planted[f"{share:.0%} of: {_WIDER}"] = scaled
+    for change, recorded in planted.items():
+        if len(recorded) < pairs:
+            continue
+        found = sum(
+            compare_pairs(setting, draws.sample(recorded, pairs)).verdict == "more work"
+            for _ in range(comparisons)
+        )
+        click.echo(f"| {change} | {len(recorded)} | {show_share(found, comparisons)} |")
+
+
+@cli.command()
+@_FILES
 @click.option("--pairs", default=8, show_default=True, help="Pairs in a comparison.")
 @click.option("--comparisons", default=2000, show_default=True)
 def alarms(*, files: tuple[Path, ...], pairs: int, comparisons: int) -> None:
     """Count the alarms of comparisons that are drawn from recorded pairs."""
-    recorded = [_Pairs.model_validate_json(file.read_text()) for file in files]
-    setting = recorded[0].before.setting
-    both = [
-        turns for one in recorded for turns in zip(one.before.turns, one.after.turns, strict=True)
-    ]
+    repetitions = read_repetitions(files)
+    setting, recorded = repetitions[0].before.setting, collect_pairs(repetitions, "nothing")
     draws = Random(1)  # noqa: S311 - a resampling, no secret
 
-    def raises_alarm(drawn: Sequence[tuple[Turn, ...]]) -> bool:
-        sides = [
-            State(name=name, setting=setting, turns=turns)
-            for name, turns in zip(("before", "after"), zip(*drawn, strict=True), strict=True)
-        ]
-        return bool(compare_states(*sides).sentences)
+    def raises_alarm(drawn: Sequence[Pair]) -> bool:
+        return bool(compare_pairs(setting, drawn).sentences)
 
     found = sum(
-        raises_alarm([tuple(draws.sample(pair, 2)) for pair in draws.sample(both, pairs)])
+        raises_alarm([tuple(draws.sample(pair, 2)) for pair in draws.sample(recorded, pairs)])
         for _ in range(comparisons)
     )
-    draws.shuffle(both)
-    apart = [both[start : start + pairs] for start in range(0, len(both) - pairs + 1, pairs)]
-    found_apart = sum(map(raises_alarm, apart))
-    for count, of, what in (
-        (found, comparisons, f"comparisons of {pairs} pairs, drawn from {len(both)}"),
-        (found_apart, len(apart), "comparisons without a common pair"),
-    ):
-        low, high = wilson_interval(count, of)
+    draws.shuffle(recorded)
+    apart = split_pairs(recorded, pairs)
+    click.echo(f"drawn from {len(recorded)} pairs: {show_share(found, comparisons)}")
+    click.echo(f"without a common pair: {show_share(sum(map(raises_alarm, apart)), len(apart))}")
+
+
+def split_pairs(recorded: Sequence[Pair], pairs: int) -> list[Sequence[Pair]]:
+    """Return as many comparisons of so many pairs as there are without a common pair."""
+    return [recorded[start : start + pairs] for start in range(0, len(recorded) - pairs + 1, pairs)]
+
+
+@cli.command()
+@_FILES
+@click.option("--pairs", default=8, show_default=True, help="Pairs in a comparison.")
+def noise(*, files: tuple[Path, ...], pairs: int) -> None:
+    """Print how counts of the unchanged workload scatter within pairs, and what would be found."""
+    repetitions = read_repetitions(files)
+    setting, recorded = repetitions[0].before.setting, collect_pairs(repetitions, "nothing")
+    results = [compare_pairs(setting, drawn) for drawn in split_pairs(recorded, pairs)]
+    click.echo("| count | scatter within pairs | found from |")
+    click.echo("|---|---|---|")
+    for told in zip(*(result.changes for result in results), strict=True):
+        one = told[0]
+        if not one.before or one.p_value is None or one.operation == MIX:
+            continue
+        sides = [
+            [turn.blocks[one.operation][one.count] or 0.0 for turn in pair] for pair in recorded
+        ]
+        scatter = stdev(before - after for before, after in sides) / one.before
+        least = [change.detectable_share or 0.0 for change in told]
         click.echo(
-            f"{count} of {of:,} {what}, found a change: 95 % interval"
-            f" {100 * low:.2f} to {100 * high:.2f} %"
+            f"| {one.operation}: {COUNT_WORDS[one.count]} | {100 * scatter:.2f} % |"
+            f" {100 * min(least):.1f} to {100 * max(least):.1f} % |"
         )
 
 

@@ -157,7 +157,7 @@ class Expecting:
         return self.tell([summarize_run(result) for _, result in results.values()])
 
 
-def _check_file(_: click.Context, parameter: click.Parameter, path: Path | None) -> Path | None:
+def check_folder(_: click.Context, parameter: click.Parameter, path: Path | None) -> Path | None:
     """Refuse a file that cannot be written, before anything is created."""
     if path is not None and not path.parent.is_dir():
         raise UsageError(f"--{parameter.name} {path}: there is no folder {path.parent}")
@@ -182,14 +182,14 @@ def files_options(command: Command) -> Command:
             "--junit",
             metavar="FILE",
             type=click.Path(path_type=Path, dir_okay=False),
-            callback=_check_file,
+            callback=check_folder,
             help="Write a test case per rule as JUnit XML.",
         ),
         click.option(
             "--markdown",
             metavar="FILE",
             type=click.Path(path_type=Path, dir_okay=False),
-            callback=_check_file,
+            callback=check_folder,
             help="Write a summary for a pull request as Markdown.",
         ),
     )

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import shlex
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from plimsoll import words
-from plimsoll.cli.expecting import Expecting, files_options
+from plimsoll.cli.expecting import Expecting, check_folder, files_options
 from plimsoll.cli.options import parse_settings, workload_options
 from plimsoll.errors import UsageError
 from plimsoll.files import write_whole
@@ -47,7 +48,12 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
     help="Server of the second state: another version, or other parameters.",
 )
 @click.option("--baseline", type=_FILE, help="Compare with this stored state; measure one state.")
-@click.option("--save", type=_FILE, help="Store the second state, as a later --baseline.")
+@click.option(
+    "--save",
+    type=_FILE,
+    callback=check_folder,
+    help="Store the second state, as a later --baseline.",
+)
 @click.option(
     "--pairs",
     type=click.IntRange(TURNS_MIN, 100),
@@ -116,8 +122,7 @@ def command(
     if dsn is None:
         raise UsageError(f"DSN: is missing; the form is {FORM}; or set PLIMSOLL_DSN")
     extent = Extent(pairs=pairs, operations=operations, connections=connections, seed=seed)
-    stored = None if baseline is None else read_state(baseline, extent)
-    if stored is not None and (before or before_cmd):
+    if baseline is not None and (before or before_cmd):
         raise UsageError("--baseline: is the first state; leave out --before and --before-cmd")
 
     def set_up(
@@ -139,6 +144,7 @@ def command(
     second = set_up("after", after_dsn or dsn, after_workload or workload_name, after, after_cmd)
     if first.target.protocol != second.target.protocol:
         raise UsageError("--after-dsn: is of another family: their counts cannot be compared")
+    stored = None if baseline is None else read_state(baseline, extent, second.describe())
     changes = (before, after, before_cmd, after_cmd, after_workload, after_dsn)
     alone = stored is not None or (save is not None and not any(changes))
 
@@ -155,7 +161,7 @@ def command(
         click.echo(f"stored: {save}")
         return 0
     if stored is not None:
-        require_comparable(stored, measured[-1])
+        require_comparable(stored, measured[-1].setting.model_dump(mode="json"))
     result = compare_states(stored or measured[0], measured[-1])
     if as_json:
         click.echo(result.model_dump_json(indent=2))
@@ -180,12 +186,13 @@ def _split_program(text: str, option: str) -> tuple[str, ...]:
     return words_of_it
 
 
-def read_state(path: Path, extent: Extent) -> State:
-    """Read a stored state that was measured to the same extent.
+def read_state(path: Path, extent: Extent, known: Mapping[str, object]) -> State:
+    """Read a stored state that was measured to the same extent, and with the same known `Setting`.
 
     Raises:
-        UsageError: The file cannot be read, is none that `--save` wrote, or has another extent.
+        UsageError: The file cannot be read, is none that `--save` wrote, or was measured otherwise.
     """
+    from plimsoll.gate.verdict import require_comparable
     from plimsoll.report.folder import read_model
 
     try:
@@ -206,6 +213,7 @@ def read_state(path: Path, extent: Extent) -> State:
             raise UsageError(
                 f"--{option}: --baseline was measured with {value}, not {getattr(extent, option)}"
             )
+    require_comparable(state, known)
     return state
 
 

@@ -57,6 +57,7 @@ def command(
     Exit code 0: it is decided. 3: it is not, after --pairs-max pairs.
     """
     from plimsoll.load_line.versus import Rules, run_versus
+    from plimsoll.local.runner import interrupt_on_termination
     from plimsoll.model.request.dsn import parse_dsn
     from plimsoll.workload import load_workload
 
@@ -71,14 +72,15 @@ def command(
     def show_figure(number: int, figure: float) -> None:
         click.echo(f"{'AB'[number]}  {words.metric(figure, unit)}", err=True)
 
-    result = run_versus(
-        targets,
-        workload,
-        parse_settings(workload, settings),
-        options,
-        Rules(matters / 100, pairs_max),
-        on_figure=show_figure,
-    )
+    with interrupt_on_termination():  # a load ends on signals by itself; between loads nothing does
+        result = run_versus(
+            targets,
+            workload,
+            parse_settings(workload, settings),
+            options,
+            Rules(matters / 100, pairs_max),
+            on_figure=show_figure,
+        )
     click.echo(result.model_dump_json(indent=2) if as_json else describe(result))
     return NO_ANSWER if result.outcome == "not decided" else MET
 

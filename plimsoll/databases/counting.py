@@ -24,8 +24,8 @@ class WorkCounter(typing.Protocol):
     def drop_copy(self, database: str) -> None:
         """Drop a database if it exists, whoever uses it."""
 
-    def execute_in(self, copy: EngineTarget, statements: typing.Sequence[str]) -> None:
-        """Execute statements in a copy, one by one."""
+    def execute_in(self, copy: EngineTarget, statements: typing.Sequence[str]) -> bool:
+        """Execute statements in a copy, one by one; False if they leave changes uncommitted."""
 
     def refresh_statistics(self, copy: EngineTarget) -> None:
         """Refresh what the planner knows of all tables, and keep the server from doing so later."""
@@ -36,7 +36,7 @@ class WorkCounter(typing.Protocol):
     def settle(self, copy: EngineTarget, *, longest_s: float) -> bool:
         """Wait until the server's own work has ended; False if it had not."""
 
-    def defer_purge(self) -> AbstractContextManager[None]:
+    def defer_purge(self, copy: EngineTarget) -> AbstractContextManager[None]:
         """Keep the server from removing old row versions, which it does when it finds the time."""
 
     def totals(self, copy: EngineTarget) -> Totals:

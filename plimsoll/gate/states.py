@@ -4,9 +4,11 @@ import os
 import secrets
 import signal
 import subprocess
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from types import FrameType
 from urllib.parse import quote, unquote, urlsplit
 
 from plimsoll.complaints import Scalar
@@ -50,6 +52,16 @@ class StateSetup:
         """Compile the workload for the server's family."""
         return self.workload.compile(self.records, self.parameters, self.target.protocol)
 
+    def describe(self) -> dict[str, object]:
+        """Return what of a measurement's `Setting` is known without the server, by its fields."""
+        compiled = self.compile()
+        return {
+            "protocol": self.target.protocol,
+            "dataset": compiled.dataset,
+            "records": compiled.records,
+            "parameters": compiled.dataset_parameters,
+        }
+
 
 @dataclass(frozen=True)
 class Copy:
@@ -71,27 +83,81 @@ def make_copy(state: StateSetup, counter: WorkCounter) -> Iterator[Copy]:
     """Create a copy in a state; drop it at the end of the `with`.
 
     Raises:
-        PlimsollError: The server refuses, or the state's program fails.
+        PlimsollError: The server refuses, the state's program fails, or the copy cannot be dropped.
     """
     name = f"plimsoll_gate_{secrets.token_hex(4)}"
+    created, problem = False, ""
+    try:
+        with hold_interrupts():
+            counter.create_copy(name)
+            created = True
+        yield _fill_copy(state, counter, name)
+    except PlimsollError as error:
+        problem = f"{error}; "
+        raise
+    finally:
+        if created:
+            try:
+                with hold_interrupts():
+                    counter.drop_copy(name)
+            except PlimsollError as error:
+                left = f"the database {name} may be left on the server"
+                raise PlimsollError(f"{problem}{left}: {error}") from None
+
+
+def _fill_copy(state: StateSetup, counter: WorkCounter, name: str) -> Copy:
     target = state.target.model_copy(update={"database": name})
     compiled = state.compile()
+    # One connection inserts in one order, so that all copies have one layout.
+    prepared = prepare_dataset(target, compiled, connections=1)
+    with family_of(target.protocol).open_datasets(target) as datasets:
+        layout = tuple(datasets.layout(compiled, prepared.counted_rows))
     try:
-        counter.create_copy(name)
-        # One connection inserts in one order, so that all copies have one layout.
-        prepared = prepare_dataset(target, compiled, connections=1)
-        with family_of(target.protocol).open_datasets(target) as datasets:
-            layout = tuple(datasets.layout(compiled, prepared.counted_rows))
-        try:
-            counter.execute_in(target, state.statements)
-        except PlimsollError as error:
-            raise PlimsollError(f"--{state.name}: {error}") from None
-        if state.program:
-            run_program(state.program, name_copy(state.dsn, state.target, name), state.name)
-        counter.refresh_statistics(target)
-        yield Copy(target, compiled, layout)
+        committed = counter.execute_in(target, state.statements)
+    except PlimsollError as error:
+        raise PlimsollError(f"--{state.name}: {error}") from None
+    if not committed:
+        raise PlimsollError(
+            f"--{state.name}: the statements leave a transaction open, whose changes would be lost:"
+            " add COMMIT"
+        )
+    if state.program:
+        run_program(state.program, name_copy(state.dsn, state.target, name), state.name)
+    counter.refresh_statistics(target)
+    return Copy(target, compiled, layout)
+
+
+_INTERRUPTS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+@contextmanager
+def hold_interrupts() -> Iterator[None]:
+    """Let Ctrl-C and terminations wait until the end of the `with`; a second one does not wait.
+
+    Interrupted half way, a database would be left, or made after it was dropped.
+
+    Raises:
+        KeyboardInterrupt: One came meanwhile.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only the main thread is interrupted
+        return
+    held = False
+
+    def hold(_number: int, _frame: FrameType | None) -> None:
+        nonlocal held
+        if held:
+            raise KeyboardInterrupt
+        held = True
+
+    handlers = {number: signal.signal(number, hold) for number in _INTERRUPTS}
+    try:
+        yield
     finally:
-        counter.drop_copy(name)
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+    if held:
+        raise KeyboardInterrupt
 
 
 def name_copy(dsn: str, target: EngineTarget, database: str) -> str:

@@ -65,9 +65,12 @@ def measure_states(
                 on_turn(state.name, pair)
                 counter = counters[state.name]
                 with make_copy(state, counter) as copy:
-                    turns[state.name].append(_measure_turn(copy, counter, extent, pair))
-                    if state.name not in settings:
-                        settings[state.name] = _read_setting(copy, counter, extent)
+                    try:
+                        turns[state.name].append(_measure_turn(copy, counter, extent, pair))
+                        if state.name not in settings:
+                            settings[state.name] = _read_setting(copy, counter, extent)
+                    except PlimsollError as error:
+                        raise PlimsollError(f"{state.name}: {error}") from None
     return tuple(
         State(name=name, setting=settings[name], turns=tuple(measured))
         for name, measured in turns.items()
@@ -160,33 +163,27 @@ class _Block:
 
 
 def _count_block(block: _Block, counter: WorkCounter) -> tuple[Counts, bool]:
-    """Return the counts of a block for each operation, and whether the server was quiet around it.
+    """Return the counts of a block for each operation, and whether the server was quiet before it.
 
     A load of `FEW` operations is subtracted, with all that logging in, preparing and planning
     statements and reading the counters cost.
     """
-    few, less, quiet_before = _count_part(block, counter, FEW, part=1)
-    many, report, quiet = _count_part(block, counter, block.extent.operations, part=2)
+    target = block.copy.target
+    quiet = counter.settle(target, longest_s=SETTLE_MAX_S)
+    with counter.defer_purge(target):  # of both loads: between them it would have begun
+        start = counter.totals(target)
+        less = block.run(FEW, part=1)
+        middle = counter.totals(target)
+        report = block.run(block.extent.operations, part=2)
+        end = counter.totals(target)
     operations = report.operations_sent - less.operations_sent
     if operations <= 0:
         raise PlimsollError("a block sent no operations")
+    few, many = _subtract(start, middle), _subtract(middle, end)
     counts: Counts = dict.fromkeys(COUNTS)
     for name in many:
         counts[name] = max(0.0, many[name] - few.get(name, 0.0)) / operations
-    return counts | _counts_of_client(report), quiet_before and quiet
-
-
-def _count_part(
-    block: _Block, counter: WorkCounter, operations: int, *, part: int
-) -> tuple[Totals, LoadReport, bool]:
-    """Send operations; return what the server counted, the load's report, whether it was quiet."""
-    target = block.copy.target
-    quiet = counter.settle(target, longest_s=SETTLE_MAX_S)
-    with counter.defer_purge():
-        before = counter.totals(target)
-        report = block.run(operations, part=part)
-        after = counter.totals(target)
-    return _subtract(before, after), report, quiet
+    return counts | _counts_of_client(report), quiet
 
 
 def _subtract(before: Totals, after: Totals) -> Totals:

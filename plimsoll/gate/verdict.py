@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from statistics import fmean
+from typing import Any
 
 from plimsoll import words
 from plimsoll.capacity.statistics.counts import detectable_difference, p_value, select_changed
@@ -235,27 +236,32 @@ def explain(changes: Mapping[Count, Change]) -> str:
 # What has to be equal before a stored state is compared.
 
 
-def require_comparable(baseline: State, measured: State) -> None:
+def require_comparable(baseline: State, now: Mapping[str, Any]) -> None:
     """Refuse a stored state that was measured otherwise.
+
+    Args:
+        baseline: The stored state.
+        now: Fields of the other measurement's `Setting`, as JSON: all, or those that are known.
 
     Raises:
         UsageError: Names each field that differs.
     """
-    one, other = (state.setting.model_dump(mode="json") for state in (baseline, measured))
+    stored = baseline.setting.model_dump(mode="json")
     differing = []
-    for name, value in one.items():
+    for name, current in now.items():
+        value = stored[name]
         if name == "server_settings":
-            settings = {*value, *other[name]}
+            settings = {*value, *current}
             differing += [
-                f"{setting} ({value.get(setting)}, now {other[name].get(setting)})"
+                f"{setting} ({value.get(setting)}, now {current.get(setting)})"
                 for setting in sorted(settings)
-                if value.get(setting) != other[name].get(setting)
+                if value.get(setting) != current.get(setting)
             ]
         elif name == "layout":
-            if value != other[name]:
+            if value != current:
                 differing.append("the tables' sizes as they were loaded")
-        elif name != "workload" and value != other[name]:
-            differing.append(f"{name} ({value}, now {other[name]})")
+        elif name != "workload" and value != current:
+            differing.append(f"{name} ({value}, now {current})")
     if differing:
         raise UsageError(
             f"--baseline: was measured with another {', '.join(differing)}: measure it again"

@@ -16,7 +16,7 @@ from plimsoll.databases.reading_back import add_read_back
 from plimsoll.errors import PlimsollError
 from plimsoll.load_line.clients import INTERRUPTED, end_on_signals
 from plimsoll.load_line.conditions import audit_rows
-from plimsoll.load_line.dataset import look, require_place, reserve_load_number
+from plimsoll.load_line.dataset import Found, look, require_place, reserve_load_number
 from plimsoll.load_line.durability import note_durability
 from plimsoll.load_line.machine import choose_poll_us, choose_threads
 from plimsoll.load_line.options import LoadOptions
@@ -89,14 +89,13 @@ class Loaded:
         }
 
 
-def _prepare_load(
+def find_rows(
     target: EngineTarget, workload: Workload, records: int | None, given: Mapping[str, Scalar]
-) -> Loadable:
-    """Prepare a workload for a database's rows, and check that the load can use them.
+) -> Found:
+    """Find a workload's rows in a database.
 
     Raises:
-        PlimsollError: The database is unreachable or refuses, or has no rows, too few, or rows of
-            other parameters.
+        PlimsollError: The database is unreachable or refuses, or has no rows.
         UsageError: The workload cannot be resolved.
     """
     found = look(target, workload, records, given)
@@ -108,6 +107,15 @@ def _prepare_load(
             f" make it (plimsoll prepare --workload {workload.name} --records N), or give the"
             " number of records if another tool has made it"
         )
+    return found
+
+
+def _prepare_load(target: EngineTarget, found: Found) -> Loadable:
+    """Prepare a workload for a database's rows, and check that the load can use them.
+
+    Raises:
+        PlimsollError: The database has too few rows, or rows of other parameters.
+    """
     found = replace(found, compiled=draw_from_existing(target, found.compiled))
     if found.note is None:
         notes = find_texts_compared_with_numbers(target, found.compiled)
@@ -147,7 +155,7 @@ def run_load(
     """
     require_set_clock()
     target, notes = adapt_to_pooler(target)
-    there = _prepare_load(target, workload, options.records, parameters)
+    there = _prepare_load(target, find_rows(target, workload, options.records, parameters))
     notes += note_durability(target) + there.notes
     for note in notes:
         say(note)

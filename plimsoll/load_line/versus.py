@@ -2,7 +2,8 @@
 
 import math
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Literal
@@ -10,9 +11,10 @@ from typing import Literal
 from plimsoll.capacity.statistics.pairing import pair_neighbors
 from plimsoll.capacity.statistics.sequences import sequence_interval
 from plimsoll.complaints import Scalar
-from plimsoll.errors import PlimsollError
-from plimsoll.load_line.load import SEEDS, Loaded, run_load
+from plimsoll.errors import PlimsollError, UsageError
+from plimsoll.load_line.load import SEEDS, Loaded, find_rows, run_load
 from plimsoll.load_line.options import LoadOptions
+from plimsoll.load_line.pooler import adapt_to_pooler
 from plimsoll.model.base import Model
 from plimsoll.model.engine.answered import LoadReport
 from plimsoll.model.engine.asked import EngineTarget
@@ -113,15 +115,22 @@ def run_versus(
     Raises:
         PlimsollError: A target refuses, is unreachable, does not have the rows, or served nothing.
     """
-    servers: dict[int, str] = {}
+    servers = []
+    for name, target in zip("AB", targets, strict=True):
+        # both before either is loaded, which may take minutes
+        with _name_target(name):
+            adapted, _ = adapt_to_pooler(target)
+            servers.append(find_rows(adapted, workload, options.records, parameters).server)
     seed = secrets.randbelow(SEEDS) if options.seed is None else options.seed
     # both targets get the same operations, and nothing else between the loads
     seeded = replace(options, seed=seed, conditions=False)
 
     def measure(number: int) -> float:
-        loaded = run_load(targets[number], workload, parameters, seeded, on_second=lambda _: None)
-        servers[number] = loaded.loadable.server
-        figure = read_figure(loaded)
+        with _name_target("AB"[number]):
+            loaded = run_load(
+                targets[number], workload, parameters, seeded, on_second=lambda _: None
+            )
+            figure = read_figure(loaded)
         on_figure(number, figure)
         return figure
 
@@ -143,6 +152,17 @@ def run_versus(
         outcome=outcome,
         seed=seed,
     )
+
+
+@contextmanager
+def _name_target(name: str) -> Iterator[None]:
+    """Name the target that an error is of."""
+    try:
+        yield
+    except UsageError:
+        raise
+    except PlimsollError as error:
+        raise PlimsollError(f"{name}: {error}") from None
 
 
 def read_figure(loaded: Loaded) -> float:

@@ -43,16 +43,13 @@ def make_state(state: StateSetup, extent: Extent) -> State:
     block: Counts = nothing | {"log_bytes": 200.0 if state.statements else 100.0}
     setting = Setting(
         server="11.4",
-        protocol="mysql",
         workload=state.workload.name,
-        dataset=state.workload.dataset,
-        records=state.records or 1,
-        parameters={},
         layout=(),
         server_settings={},
         operations=extent.operations,
         connections=extent.connections,
         seed=extent.seed,
+        **state.describe(),
     )
     turn = Turn(blocks={"read": block, "update": block})
     return State(name=state.name, setting=setting, turns=(turn,) * extent.pairs)
@@ -109,6 +106,7 @@ def test_a_stored_state_is_measured_alone_and_compared_later(
         (["--operations", "500"], "--operations: --baseline was measured with 1000, not 500"),
         (["--connections", "2"], "--connections: --baseline was measured with 1, not 2"),
         (["--seed", "5"], "--seed: --baseline was measured with 1, not 5"),
+        (["--records", "7"], "--baseline: was measured with another records (1000, now 7)"),
     ],
 )
 def test_a_state_stored_to_another_extent_is_refused_before_anything_is_measured(
@@ -136,6 +134,7 @@ def test_a_state_stored_to_another_extent_is_refused_before_anything_is_measured
         (["--after", "absent.sql"], "absent.sql"),
         (["--pairs", "2"], "--pairs"),
         (["--junit", "/nowhere/junit.xml"], "there is no folder"),
+        (["--save", "/nowhere/state.json"], "there is no folder"),
         (["--after-dsn", "postgres://a:b@127.0.0.1/c"], "--after-dsn: is of another family"),
     ],
 )

@@ -5,9 +5,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Literal
 
+from pymysql.constants import SERVER_STATUS
+
 from plimsoll.databases.connecting import use_connection
 from plimsoll.databases.mysql.session import ELSEWHERE, Connection, connect, execute
 from plimsoll.databases.mysql.watching import read_history_length
+from plimsoll.databases.sql_datasets import NOTES
 from plimsoll.errors import PlimsollError
 from plimsoll.model.engine.asked import EngineTarget
 from plimsoll.model.gate import Count
@@ -45,14 +48,11 @@ _SOURCES: dict[Count, tuple[tuple[str, ...], ...]] = {
     "bytes_received": (("Bytes_received",),),
     "locks_waited": (("Innodb_row_lock_waits", "Table_locks_waited"),),
 }
-# Counted for each session; InnoDB's own counters are those of the server alone.
-_OF_SESSIONS = {
-    name
-    for alternatives in _SOURCES.values()
-    for names in alternatives
-    for name in names
-    if not name.startswith("Innodb_")
+_VARIABLES = {
+    name for alternatives in _SOURCES.values() for names in alternatives for name in names
 }
+# Counted for each session; InnoDB's own counters are those of the server alone.
+_OF_SESSIONS = {name for name in _VARIABLES if not name.startswith("Innodb_")}
 _SETTINGS = (
     "innodb_page_size",
     "innodb_buffer_pool_size",
@@ -85,13 +85,17 @@ class MySqlCounter:
 
     def drop_copy(self, database: str) -> None:
         """Drop a database if it exists."""
-        execute(self._connection, f"DROP DATABASE IF EXISTS `{database}`")
+        # by another connection: on its own one an interrupted statement may not have been answered
+        with use_connection(connect(self._target)) as connection:
+            execute(connection, f"DROP DATABASE IF EXISTS `{database}`")
 
-    def execute_in(self, copy: EngineTarget, statements: Sequence[str]) -> None:
-        """Execute statements in a copy, one by one."""
+    def execute_in(self, copy: EngineTarget, statements: Sequence[str]) -> bool:
+        """Execute statements in a copy, one by one; False if they leave changes uncommitted."""
         with use_connection(connect(copy)) as connection:
             for statement in statements:
                 execute(connection, statement)
+            status: int = connection.server_status  # type: ignore[attr-defined]  # not in the stubs
+            return not status & SERVER_STATUS.SERVER_STATUS_IN_TRANS
 
     def refresh_statistics(self, copy: EngineTarget) -> None:
         """Refresh the statistics of all tables; they are not recalculated during the load."""
@@ -125,11 +129,19 @@ class MySqlCounter:
         return length is not None
 
     @contextmanager
-    def defer_purge(self) -> Iterator[None]:
-        """Hold a snapshot open, which needs all old row versions: the purge waits for its end."""
-        with use_connection(connect(self._target)) as connection:
-            execute(connection, "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
-            execute(connection, "START TRANSACTION WITH CONSISTENT SNAPSHOT")
+    def defer_purge(self, copy: EngineTarget) -> Iterator[None]:
+        """Stop the purge, if the account may; else hold what it would remove.
+
+        A table that is flushed for export stops it until the table's lock is released: the copy's
+        notes, which no operation uses. An open snapshot needs all old row versions, but the purge
+        still looks at the rollback segments about once a second, some 500 pages each time.
+        """
+        with use_connection(connect(copy)) as connection:
+            try:
+                execute(connection, f"FLUSH TABLES `{NOTES}` FOR EXPORT")  # RELOAD
+            except PlimsollError:
+                execute(connection, "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+                execute(connection, "START TRANSACTION WITH CONSISTENT SNAPSHOT")
             yield
 
     def totals(self, copy: EngineTarget) -> dict[Count, float]:
@@ -149,7 +161,9 @@ class MySqlCounter:
         return totals
 
     def _read_status(self, scope: Literal["GLOBAL", "SESSION"]) -> dict[str, int]:
-        rows = execute(self._connection, f"SHOW {scope} STATUS")
+        places = ", ".join(["%s"] * len(_VARIABLES))
+        asked = f"SHOW {scope} STATUS WHERE Variable_name IN ({places})"
+        rows = execute(self._connection, asked, sorted(_VARIABLES))
         return {str(name): int(value) for name, value in rows if str(value).isdigit()}
 
     def settings(self) -> dict[str, str]:

@@ -23,7 +23,7 @@ from plimsoll.model.gate import Count
 
 _LEAVING_MAX_S = 5.0
 _CHECKPOINT_MAX_S = 60.0
-_POLL_S = 0.02
+_POLL_S = 0.002
 _LOG_VIEW, _WAL_IN_IO = 140_000, 180_000  # server_version_num, as in `counters.py`
 _SESSIONS = "SELECT COUNT(*) FROM pg_stat_activity WHERE datname = $1 AND pid <> pg_backend_pid()"
 _DATABASE = """
@@ -39,6 +39,7 @@ SELECT COALESCE(SUM(pg_stat_get_blocks_fetched(oid)), 0)::bigint,
                     + pg_stat_get_tuples_deleted(oid)), 0)::bigint
   FROM pg_class WHERE oid >= 16384
 """
+_TRANSACTION = "SELECT pg_current_xact_id_if_assigned()::text"  # null if none has changed anything
 _OF_DATABASE: tuple[Count, ...] = ("commits", "temporary_files")
 _OF_RELATIONS: tuple[Count, ...] = (
     "pages_requested",
@@ -118,13 +119,16 @@ class PostgresCounter:
 
     def drop_copy(self, database: str) -> None:
         """Drop a database if it exists."""
-        execute(self._connection, f"DROP DATABASE IF EXISTS {quote_name(database)} WITH (FORCE)")
+        # by another connection: on its own one an interrupted statement may not have been answered
+        with use_connection(connect(self._target)) as connection:
+            execute(connection, f"DROP DATABASE IF EXISTS {quote_name(database)} WITH (FORCE)")
 
-    def execute_in(self, copy: EngineTarget, statements: Sequence[str]) -> None:
-        """Execute statements in a copy, one by one."""
+    def execute_in(self, copy: EngineTarget, statements: Sequence[str]) -> bool:
+        """Execute statements in a copy, one by one; False if they leave changes uncommitted."""
         with use_connection(connect(copy)) as connection:
             for statement in statements:
                 execute(connection, statement)
+            return execute(connection, _TRANSACTION)[0][0] is None
 
     def refresh_statistics(self, copy: EngineTarget) -> None:
         """Vacuum and analyze all tables; autovacuum then leaves them alone."""
@@ -143,8 +147,9 @@ class PostgresCounter:
         del copy, longest_s
         return True
 
-    def defer_purge(self) -> AbstractContextManager[None]:
+    def defer_purge(self, copy: EngineTarget) -> AbstractContextManager[None]:
         """Do nothing: sessions remove old versions as they meet them, which is operations' work."""
+        del copy
         return nullcontext()
 
     def totals(self, copy: EngineTarget) -> dict[Count, float]:

@@ -162,3 +162,15 @@ def test_cassandra_is_refused(plimsoll: Callable[..., Output], workload: str) ->
     code, _, err = plimsoll("gate", "cassandra://127.0.0.1/shop", "--workload", workload)
     assert code == 2
     assert "not on Cassandra" in err
+
+
+def test_a_migration_that_does_not_commit_is_refused(
+    plimsoll: Callable[..., Output], postgres: PostgresServer, workload: str, tmp_path: Path
+) -> None:
+    lost = tmp_path / "lost.sql"
+    lost.write_text(f"BEGIN; {MIGRATION}")
+    call = ["gate", postgres.dsn, "--workload", workload, *SMALL, "--before", str(lost)]
+    code, _, err = plimsoll(*call)
+    assert code == 1
+    assert "--before: the statements leave a transaction open" in err
+    assert copies_left(postgres.dsn) == []

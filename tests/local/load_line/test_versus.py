@@ -28,3 +28,15 @@ def test_two_targets_are_loaded_in_turn_and_compared(
     assert code == 3, err
     assert text.startswith("not decided: B has ")
     assert "times the mean latency of A (too few pairs for an interval, 2 pairs)" in text
+
+
+def test_a_target_that_cannot_be_loaded_is_named_before_the_other_one_is_loaded(
+    plimsoll: Callable[..., Output], postgres_factory: Callable[..., PostgresServer]
+) -> None:
+    dsn = postgres_factory().dsn
+    prepared = plimsoll("prepare", "--dsn", dsn, "--workload", "ycsb-c", "--records", "100")
+    assert prepared[0] == 0
+    other = dsn.rpartition("/")[0] + "/template1"
+    code, _, err = plimsoll("versus", dsn, other, "--workload", "ycsb-c", *LOAD)
+    assert code == 1
+    assert err.startswith("plimsoll: B: there is no dataset 'ycsb' in the database template1")

@@ -169,8 +169,8 @@ def test_a_baseline_that_was_measured_otherwise_is_refused(
     changed: dict[str, object], named: str
 ) -> None:
     stored = measured(SAME)
-    require_comparable(stored, stored)
-    now = stored.model_copy(update={"setting": SETTING.model_copy(update=changed)})
+    require_comparable(stored, SETTING.model_dump(mode="json"))
+    now = SETTING.model_copy(update=changed).model_dump(mode="json")
     with pytest.raises(UsageError) as refused:
         require_comparable(stored, now)
     assert named in str(refused.value)

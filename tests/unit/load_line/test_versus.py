@@ -1,11 +1,14 @@
 """Two targets in turn: when a comparison ends, and how often it ends rightly."""
 
 import math
+import signal
 from random import Random
 
 import pytest
 
+from plimsoll.cli.main import main
 from plimsoll.cli.versus import describe
+from plimsoll.load_line import versus
 from plimsoll.load_line.versus import FIRST, Rules, VersusResult, compare_in_turns, decide
 
 RULES = Rules(matters_share=0.03, pairs_max=100)
@@ -74,3 +77,14 @@ def test_a_result_is_one_sentence_with_its_interval() -> None:
     assert text.endswith("A: 10.11\nB: 11.4; seed 7")
     few = describe(result.model_copy(update={"low": None, "high": None, "outcome": "not decided"}))
     assert "too few pairs for an interval" in few
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_between_two_loads_ends_it_as_interrupted(
+    monkeypatch: pytest.MonkeyPatch, number: signal.Signals
+) -> None:
+    monkeypatch.setattr(versus, "run_versus", lambda *_, **__: signal.raise_signal(number))
+    dsn = "mysql://bench:x@127.0.0.1/shop"
+    with pytest.raises(SystemExit) as ended:
+        main(["versus", dsn, dsn, "--workload", "ycsb-b"])
+    assert ended.value.code == 130

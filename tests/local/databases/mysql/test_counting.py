@@ -5,8 +5,10 @@ from contextlib import closing
 
 import pytest
 
+from plimsoll.databases.connecting import WatchedSocket
 from plimsoll.databases.mysql.counting import MySqlCounter, open_mysql_counter
 from plimsoll.databases.mysql.session import connect, execute
+from plimsoll.databases.sql_datasets import NOTES
 from plimsoll.local.databases.mariadb_server import MariaDbServer
 from plimsoll.model.engine.asked import EngineTarget
 from plimsoll.model.request.dsn import parse_dsn
@@ -34,16 +36,29 @@ def copy(mariadb: MariaDbServer, counter: MySqlCounter) -> EngineTarget:
     return target
 
 
-def test_the_purge_waits_for_the_end_of_what_is_counted(
+def test_without_a_table_to_export_the_purge_waits_for_the_end_of_what_is_counted(
     counter: MySqlCounter, copy: EngineTarget
 ) -> None:
-    with counter.defer_purge():
+    with counter.defer_purge(copy):
         before = counter.totals(copy)
         counter.execute_in(copy, CHANGES)
         after = counter.totals(copy)
         assert not counter.settle(copy, longest_s=0)
     assert after["rows_changed"] - before["rows_changed"] == 2 * len(CHANGES)
     assert counter.settle(copy, longest_s=60)
+
+
+def test_the_purge_stops_while_something_is_counted(
+    mariadb: MariaDbServer, counter: MySqlCounter, copy: EngineTarget
+) -> None:
+    def is_stopped() -> bool:
+        with closing(connect(parse_dsn(mariadb.dsn))) as connection:
+            return "state: stopped" in execute(connection, "SHOW ENGINE INNODB STATUS")[0][2]
+
+    counter.execute_in(copy, (f"CREATE TABLE {NOTES} (name INT PRIMARY KEY)",))
+    with counter.defer_purge(copy):
+        assert is_stopped()
+    assert not is_stopped()
 
 
 def test_waking_the_purge_leaves_the_servers_settings_as_they_were(
@@ -61,3 +76,26 @@ def test_waking_the_purge_leaves_the_servers_settings_as_they_were(
     counter.execute_in(copy, CHANGES)
     assert counter.settle(copy, longest_s=60)
     assert read_settings() == before
+
+
+def test_a_copy_is_dropped_though_a_statement_before_was_interrupted(
+    mariadb: MariaDbServer,
+    counter: MySqlCounter,
+    copy: EngineTarget,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def interrupt(*_: object) -> int:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(WatchedSocket, "recv_into", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            counter.settings()  # the server's answer is never read
+    counter.drop_copy(copy.database)
+    with closing(connect(parse_dsn(mariadb.dsn))) as connection:
+        assert (NAME,) not in execute(connection, "SHOW DATABASES")
+
+
+def test_statements_that_do_not_commit_are_told(counter: MySqlCounter, copy: EngineTarget) -> None:
+    assert not counter.execute_in(copy, ("BEGIN", "DELETE FROM orders"))
+    assert counter.execute_in(copy, ("BEGIN", "DELETE FROM orders", "COMMIT"))

@@ -5,6 +5,7 @@ from contextlib import closing
 
 import pytest
 
+from plimsoll.databases.connecting import WatchedSocket
 from plimsoll.databases.postgres.counting import PostgresCounter, open_postgres_counter
 from plimsoll.databases.postgres.session import connect, execute
 from plimsoll.local.databases.postgres_server import PostgresServer
@@ -106,3 +107,28 @@ def test_autovacuum_leaves_the_copys_tables_and_their_long_values_alone(
         )
     assert len(options) == 4  # two relations, each with its table of long values
     assert all(chosen == ["autovacuum_enabled=false"] for _, chosen in options)
+
+
+def test_a_copy_is_dropped_though_a_statement_before_was_interrupted(
+    postgres: PostgresServer,
+    counter: PostgresCounter,
+    copy: EngineTarget,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def interrupt(*_: object) -> int:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(WatchedSocket, "recv_into", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            counter.settings()  # the server's answer is never read
+    counter.drop_copy(copy.database)
+    with closing(connect(parse_dsn(postgres.dsn))) as connection:
+        assert (NAME,) not in execute(connection, "SELECT datname FROM pg_database")
+
+
+def test_statements_that_do_not_commit_are_told(
+    counter: PostgresCounter, copy: EngineTarget
+) -> None:
+    assert not counter.execute_in(copy, ("BEGIN", "DELETE FROM orders"))
+    assert counter.execute_in(copy, ("BEGIN", "DELETE FROM orders", "COMMIT"))
