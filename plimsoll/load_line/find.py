@@ -33,7 +33,7 @@ from plimsoll.load_line.dataset import (
     use_existing_keys,
     wait_until_settled,
 )
-from plimsoll.load_line.durability import note_durability
+from plimsoll.load_line.durability import note_durability, note_tables
 from plimsoll.load_line.machine import measure_machine
 from plimsoll.load_line.options import FindOptions, StopRule, parse_limits_us
 from plimsoll.load_line.outcome import search_and_judge
@@ -162,6 +162,10 @@ def find(asked: Asked, caller: Caller) -> Outcome:
     try:
         found, made = _provide_rows(asked, found, caller)
         to_drop = asked.options.drop
+        early = note_tables(target, found.compiled)
+        for note in early:
+            caller.say(note)
+        notes += early
         search = replace(_plan_search(asked, found, made), notes=notes)
         outcome = run_search(search, caller)
     except BaseException:
@@ -330,6 +334,7 @@ def plan_requested_search(request: Request, caller: Caller) -> PlannedSearch:
         found = use_existing_keys(target, found)[0]
     else:
         found, made = _make_rows(target, workload, found, caller)
+    notes += note_tables(target, found.compiled)
     reached = _open_states(request, request.target, found.compiled)
     return PlannedSearch(request, target, found, made, stop_rules, reached, notes)
 
