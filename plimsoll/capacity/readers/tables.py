@@ -87,11 +87,7 @@ def read_csv(text: str, name: str, unnamed: Statistic) -> list[Step]:
             raise UsageError(
                 f"{name} row {number}: {words.plural(len(cells), 'cell')}, but the header has"
                 f" {words.plural(len(header), 'column')}"
-                + (
-                    " (with decimal commas, separate cells by ;)"
-                    if len(cells) > len(header)
-                    else ""
-                )
+                + (_MORE_CELLS.get(separator, "") if len(cells) > len(header) else "")
             )
         if any(cell and not column for column, cell in zip(header, cells, strict=True)):
             raise UsageError(
@@ -139,6 +135,11 @@ def _check_header(rows: Sequence[tuple[int, list[str]]], name: str) -> None:
 # Separators of cells, in the order in which they are tried on the header; a blank stands for any
 # number of them, as in tables that people align.
 _SEPARATORS = (",", ";", "\t", "|", " ")
+# Why a row may have more cells than the header, by the separator
+_MORE_CELLS = {
+    ",": " (with decimal commas, separate cells by ;)",
+    " ": " (leave out what numbers the rows)",
+}
 _TITLE_LINES = 20  # in which a header is looked for
 # Lines between the rows of a table that psql, mysql or Markdown drew, and its last line
 _RULE = re.compile(r"\s*|[-+|:=\s\u2500-\u257f]+|\(\d+ rows?\)|\d+ rows? in set.*")

@@ -835,6 +835,24 @@ def test_threads_that_finish_their_last_transaction_are_no_lost_threads() -> Non
             "wrk2 printed no report: unab",
         ),
         ("ERRO[0030] test run was aborted because k6 rec\n", "k6 printed no report: ERRO[0030]"),
+        (
+            "tps = 2000.1 (without initial connection time)\n",
+            "pgbench printed no report: the output",
+        ),
+        (
+            "    transactions:   160 (1333.21 per sec.)\n",
+            "sysbench printed no report: the output is",
+        ),
+        ("READ,1700000000000,1234\n", "that is YCSB's latencies of single operations: give the re"),
+        ("info: Connecting to [127.0.0.1]...\n", "that is latte's text: give the JSON report"),
+        ("-[ RECORD 1 ]-\nclients | 1\n", "that is a query's result of one line for each cell: ru"),
+        (f"{'*' * 27} 1. row {'*' * 27}\nclients: 1\n", r"run it without \x (psql) or \G (mysql)"),
+        (
+            "<!DOCTYPE html><html></html>",
+            "that is a page of HTML: copy its text, or its table as C",
+        ),
+        ("- clients: 1\n  window_s: 9\n", "that is a table in YAML: give it as JSON or CSV"),
+        ("  clients window_s\n0       1        9\n", "leave out what numbers the rows"),
         ("bench-1 | sysbench 1.0.20 (using\nbench-1 | FATAL: no\n", "printed no report: FATAL: no"),
     ],
 )
@@ -846,6 +864,9 @@ def test_an_output_without_its_report_is_named(text: str, message: str, tmp_path
 
 
 UNREAD = {
+    "HammerDB     ": "hammerdb>loadscript\nScript loaded\n",
+    "cassandra-stress   ": "******** Stress Settings ********\nCommand:\n  Type: write\n",
+    "oha ": "request-start,DNS,DNS+dialup,Response-delay\n0.1,0,0,0.1\n",
     "cassandra-stress  ": "id, type       total ops,    op/s\n4 threadCount, total,  10000,   9\n",
     "siege": "Transactions:\t\t1000 hits\nAvailability:\t\t100.00 %\n",
     "HammerDB  ": '{"64B2C": {"db": "MariaDB", "activevu": "4", "nopm": "129416"}}',
