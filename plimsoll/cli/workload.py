@@ -310,6 +310,8 @@ def derive_verb(
 
     for_s = parse_duration_s(for_text, "--for") if for_text else 0.0
     asked = _Asked(log, schema, threshold, one_in)
+    if dsn and Path(dsn).is_file():
+        raise UsageError(f"DSN: {dsn} is a file: give a log of statements as --log {dsn}")
     _refuse_options(dsn, asked, for_s=for_s)
     target = parse_dsn(dsn, option="DSN", password=os.environ.get(PASSWORD, "")) if dsn else None
     _refuse_impossible_files(out, request, limits)

@@ -151,6 +151,7 @@ def find(asked: Asked, caller: Caller) -> Outcome:
             set.
     """
     require_set_clock()
+    _check_options(asked)
     target, notes = adapt_to_pooler(asked.target)
     notes += note_durability(target)
     asked = replace(asked, target=target)
@@ -209,6 +210,28 @@ def run_search(search: PlannedSearch, caller: Caller) -> Outcome:
     return Outcome(result, seconds, finder.cut_short)
 
 
+def _check_options(asked: Asked) -> None:
+    """Refuse wrong limits, stop rules and volumes before the login.
+
+    Raises:
+        UsageError: An option is not valid.
+    """
+    operations = asked.workload.operation_names
+    parse_limits_us(asked.options.limits, operations)
+    for text in _list_stop_texts(asked.options):
+        StopRule.parse(text, operations)
+    if asked.options.volume is not None:
+        read_volume(asked.options.volume)
+
+
+def _list_stop_texts(options: FindOptions) -> list[str]:
+    """List the rules that end the load at once, also the one of a ramp's --max-rate."""
+    texts = [options.stop_if] if isinstance(options.stop_if, str) else [*options.stop_if]
+    if options.strategy == "ramp" and options.max_rate is not None:
+        texts.append(f"rate > {options.max_rate:.12g}")
+    return texts
+
+
 def _plan_search(asked: Asked, found: Found, made: Made) -> PlannedSearch:
     """Write the request of a search, and its stop rules.
 
@@ -218,9 +241,7 @@ def _plan_search(asked: Asked, found: Found, made: Made) -> PlannedSearch:
     options = asked.options
     operations = [operation.name for operation in found.compiled.engine.operations]
     limits_us = parse_limits_us(options.limits, operations)
-    texts = [options.stop_if] if isinstance(options.stop_if, str) else [*options.stop_if]
-    if options.strategy == "ramp" and options.max_rate is not None:
-        texts.append(f"rate > {options.max_rate:.12g}")
+    texts = _list_stop_texts(options)
     stop_rules = [StopRule.parse(text, operations) for text in texts]
     request = write_search_request(
         options,
