@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from plimsoll.cli.find_shown import Terminal
 from plimsoll.cli.main import main
+from plimsoll.errors import PlimsollError
+from tests.support.synthetic_run import synthetic_run
 
 CLOSED = "mysql://u:p@127.0.0.1:1/db"  # nobody listens there
 ROOT = Path(__file__).parents[2]
@@ -18,6 +21,7 @@ FILES = {
     "bytes.yaml": "about: !!binary aGk=\n",
     "tag.yaml": "about: !!set {a}\n",
 }
+OLD_LOCALE = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 FIND = ("find", CLOSED, "--workload", "ycsb-a")
 
 
@@ -66,6 +70,8 @@ def test_a_wrong_input_is_named_before_any_login(
         ("{} capacity table.csv 2>&-", {}, 0),
         ("{} capacity nowhere.csv 2>&-", {}, 2),
         ("{} capacity table.csv", {"PYTHONIOENCODING": "ascii"}, 0),
+        ("{} capacity table.csv", OLD_LOCALE, 0),
+        ("{} find x --workload \u00e9", OLD_LOCALE, 2),
         ("{} capacity table.csv >/dev/full", {}, 1),
         ("{} capacity table.csv | head -1", {"COLUMNS": "40", "NO_COLOR": "1"}, 0),
     ],
@@ -86,3 +92,14 @@ def test_a_stream_that_cannot_take_what_is_written_is_no_stack_trace(
     )
     assert "Traceback" not in done.stderr
     assert done.returncode == code
+
+
+def test_an_answer_that_cannot_be_written_is_printed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "result.json").mkdir()
+    result, seconds = synthetic_run()
+    assert result.capacity is not None
+    with pytest.raises(PlimsollError, match=r"cannot write .*result\.json"):
+        Terminal(tmp_path).keep(result, seconds)
+    assert result.capacity.sentence in capsys.readouterr().err
