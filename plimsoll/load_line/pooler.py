@@ -49,6 +49,6 @@ def adapt_to_pooler(target: EngineTarget) -> tuple[EngineTarget, tuple[str, ...]
     if target.statement_mode == "prepared":
         notes.append(
             "if it loses prepared statements, as in transaction mode, add ?statement_mode=simple to"
-            " the DSN"
+            " the DSN (PgBouncer 1.21 and later keeps them with max_prepared_statements above 0)"
         )
     return target, tuple(notes)

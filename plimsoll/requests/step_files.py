@@ -63,10 +63,12 @@ def read_steps(
         The steps, and notes for the reader.
 
     Raises:
-        UsageError: A file cannot be read, or its load is not known.
+        UsageError: A file cannot be read, or is given twice, or its load is not known.
     """
     found: list[Step | Reading] = []
-    for file in files:
+    for number, file in enumerate(files):
+        if file.resolve() in [one.resolve() for one in files[:number]]:
+            raise UsageError(f"{file}: is given twice: its steps would count as repetitions")
         read = _read_file(file / "result.json" if file.is_dir() else file, unnamed)
         check_units(
             [one for one in read if isinstance(one, Step)],

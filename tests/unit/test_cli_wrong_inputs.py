@@ -42,6 +42,11 @@ FIND = ("find", CLOSED, "--workload", "ycsb-a")
         (("compare", "table.csv", "table.csv"), "table.csv: is a file: give the folder of a run"),
         (("report", "table.csv"), "table.csv: is a file: give the folder of a run"),
         (("workload", "derive", "table.csv"), "give a log of statements as --log table.csv"),
+        (
+            ("capacity", "table.csv", "./table.csv"),
+            "table.csv: is given twice: its steps would count",
+        ),
+        (("serve", "--port", "x"), "'x' is not a valid whole number"),
         (("derive", "table.csv"), "No such command 'derive'. Did you mean 'workload derive'?"),
     ],
 )
@@ -92,6 +97,18 @@ def test_a_stream_that_cannot_take_what_is_written_is_no_stack_trace(
     )
     assert "Traceback" not in done.stderr
     assert done.returncode == code
+
+
+def test_aws_without_a_region_says_where_it_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    for name in ("AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
+    with pytest.raises(SystemExit) as ended:
+        main(["advise", "rds://shop"])
+    assert ended.value.code == 1
+    assert "AWS: You must specify a region. (AWS_PROFILE and AWS_REGION" in capsys.readouterr().err
 
 
 def test_an_answer_that_cannot_be_written_is_printed(

@@ -1,9 +1,10 @@
-"""A PostgreSQL behind a real PgBouncer in transaction mode.
+"""A PostgreSQL behind a real PgBouncer, mostly in transaction mode.
 
-Debian's 1.18 loses prepared statements; from 1.21 on it can keep them (max_prepared_statements).
+Debian 12's 1.18 loses prepared statements there; from 1.21 on, as in Debian 13, it can keep them
+(max_prepared_statements).
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,8 @@ from plimsoll.model.engine.asked import EngineOperation, EngineTarget, EngineWor
 from plimsoll.model.request.dsn import parse_dsn
 from plimsoll_engine import EngineError
 from tests.local.load.driving import SELECT, drive
-from tests.support.pgbouncer import pgbouncer
+from tests.support.command import BRIEF, Output
+from tests.support.pgbouncer import pgbouncer, read_version
 
 READ = SELECT.model_copy(update={"sql": ("SELECT v FROM t WHERE id = $1",)})
 READS = EngineWorkload(
@@ -51,6 +53,7 @@ def test_it_is_seen_and_a_server_without_one_is_not(postgres: PostgresServer, po
     assert target == parse_dsn(pooled), "it keeps for each client what is asked for at the login"
     assert "is a connection pooler or proxy" in notes[0]
     assert "?statement_mode=simple" in notes[-1]
+    assert "max_prepared_statements" in notes[-1]
     assert len(adapt_to_pooler(parse_dsn(f"{pooled}?statement_mode=simple"))[1]) == 1
 
 
@@ -87,6 +90,29 @@ def test_lost_prepared_statements_name_their_cure_and_it_helps(
     finally:
         with use_connection(connect(parse_dsn(postgres.dsn))) as connection:
             execute(connection, "DROP TABLE t")
+
+
+MODES = [("transaction", 0, "?statement_mode=simple"), ("session", 0, ""), ("transaction", 100, "")]
+
+
+@pytest.mark.whole
+@pytest.mark.parametrize("pooling", MODES)
+def test_find_ends_in_an_answer_through_it(
+    postgres: PostgresServer,
+    tmp_path: Path,
+    plimsoll: Callable[..., Output],
+    pooling: tuple[str, int, str],
+) -> None:
+    mode, prepared, option = pooling
+    if prepared and read_version() < (1, 21):
+        pytest.skip("this PgBouncer keeps no prepared statements")
+    with pgbouncer(postgres, tmp_path, pool_size=10, mode=mode, prepared=prepared) as dsn:
+        made = ["--workload", "ycsb-a", "--prepare", "--records", "1000", "--drop"]
+        code, out, err = plimsoll(
+            "find", f"{dsn}{option}", *made, *BRIEF, "--limit", "1s", "--out", str(tmp_path / "out")
+        )
+    assert code == 0, err
+    assert "is a connection pooler or proxy" in out
 
 
 def test_statements_are_not_read_through_it(pooled: str) -> None:
