@@ -1,8 +1,11 @@
 """Says when an existing database answers a COMMIT before the COMMIT is on the storage."""
 
+from contextlib import suppress
+
 from plimsoll import words
 from plimsoll.databases.family import family_of
 from plimsoll.databases.postgres.datasets import TEMPORARY, UNLOGGED
+from plimsoll.errors import PlimsollError
 from plimsoll.model.engine.asked import EngineTarget
 from plimsoll.workload.compiled import Compiled
 from plimsoll.workload.written_tables import find_made_tables, list_written_tables
@@ -35,13 +38,13 @@ def note_durability(target: EngineTarget) -> tuple[str, ...]:
 def note_tables(target: EngineTarget, compiled: Compiled) -> tuple[str, ...]:
     """Return a note for each kind of table that a workload writes and whose writes do not wait.
 
-    Raises:
-        PlimsollError: The database refuses.
+    A server that does not tell it is no reason to refuse a load.
     """
     written = list_written_tables(compiled)
     if not written:
         return ()
-    with family_of(target.protocol).open_datasets(target) as datasets:
+    told: dict[str, str] = {}
+    with suppress(PlimsollError), family_of(target.protocol).open_datasets(target) as datasets:
         told = datasets.describe_early_writes(written)
     made = find_made_tables(compiled)
     told |= {name: TEMPORARY if made[name] else UNLOGGED for name in written if name in made}

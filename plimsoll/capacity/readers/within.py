@@ -30,7 +30,7 @@ def split_texts_within(text: str) -> tuple[str, list[str]]:
     for begin, end, value in _find_json(text):
         outside.append(text[at:begin])
         at = end
-        _collect("", value, found)
+        _collect(value, found)
     outside.append(text[at:])
     joined = ("\n".join(one.removesuffix("\n") for one in texts) for texts in found.values())
     texts = sorted((one for one in joined if "\n" in one), key=len, reverse=True)[:_TRIED_MAX]
@@ -56,14 +56,18 @@ def _find_json(text: str) -> Iterator[tuple[int, int, object]]:
                 return
 
 
-def _collect(key: str, value: object, found: dict[str, list[str]]) -> None:
-    """Collect the strings of a value by the key under which they stand."""
-    if isinstance(value, str):
-        if key in found or len(found) < _KEYS_MAX:
-            found.setdefault(key, []).append(value)
-    elif isinstance(value, list):
-        for one in value:
-            _collect(key, one, found)
-    elif isinstance(value, dict):
-        for name, one in value.items():
-            _collect(name, one, found)
+def _collect(value: object, found: dict[str, list[str]]) -> None:
+    """Collect the strings of a value, in their order, by the key under which they stand.
+
+    No recursion: a value may be nested as deep as the parser allows.
+    """
+    left: list[tuple[str, object]] = [("", value)]
+    while left:
+        key, one = left.pop()
+        if isinstance(one, str):
+            if key in found or len(found) < _KEYS_MAX:
+                found.setdefault(key, []).append(one)
+        elif isinstance(one, list):
+            left.extend((key, part) for part in reversed(one))
+        elif isinstance(one, dict):
+            left.extend(reversed(one.items()))
