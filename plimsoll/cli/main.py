@@ -190,9 +190,8 @@ def main(arguments: list[str] | None = None) -> None:
         sys.exit(1)
     except BaseException as error:  # a panic of the engine is no Exception
         if type(error).__module__.startswith("botocore."):  # imported by the verbs that need it
-            told = words.escape_controls(str(error))
             which = "AWS_PROFILE and AWS_REGION say which account and region"
-            click.echo(f"plimsoll: AWS: {told} ({which})", err=True)
+            click.echo(f"plimsoll: AWS: {words.escape_controls(str(error))} ({which})", err=True)
             sys.exit(1)
         if not is_limit_reached(error):
             raise
