@@ -16,7 +16,12 @@ from plimsoll.databases.postgres.session import connect, execute
 from plimsoll.errors import UsageError
 from plimsoll.load_line.pooler import adapt_to_pooler
 from plimsoll.local.databases.postgres_server import PostgresServer
-from plimsoll.model.engine.asked import EngineOperation, EngineTarget, EngineWorkload
+from plimsoll.model.engine.asked import (
+    EngineOperation,
+    EngineStatement,
+    EngineTarget,
+    EngineWorkload,
+)
 from plimsoll.model.request.dsn import parse_dsn
 from plimsoll_engine import EngineError
 from tests.local.load.driving import SELECT, drive
@@ -24,6 +29,12 @@ from tests.support.command import BRIEF, Output
 from tests.support.pgbouncer import pgbouncer, read_version
 
 READ = SELECT.model_copy(update={"sql": ("SELECT v FROM t WHERE id = $1",)})
+SELECT_ONE = EngineWorkload(
+    key_spaces=(),
+    operations=(
+        EngineOperation(name="one", weight=1, statements=(EngineStatement(sql=("SELECT 1",)),)),
+    ),
+)
 READS = EngineWorkload(
     key_spaces=(), operations=(EngineOperation(name="read", weight=1, statements=(READ,)),)
 )
@@ -113,6 +124,17 @@ def test_find_ends_in_an_answer_through_it(
         )
     assert code == 0, err
     assert "is a connection pooler or proxy" in out
+
+
+def test_a_pool_of_fewer_sessions_than_connections_is_told(
+    postgres: PostgresServer, tmp_path: Path
+) -> None:
+    with pgbouncer(postgres, tmp_path, pool_size=1, mode="session") as dsn:
+        target, notes = adapt_to_pooler(parse_dsn(dsn))
+        brief = target.model_copy(update={"login_timeout_ms": 500})
+        with pytest.raises(EngineError, match=r"does not end the login in time"):
+            drive(brief, SELECT_ONE, connections=2, duration_s=60, operations_limit=2)
+    assert "logins do not end in time" in notes[1]
 
 
 def test_statements_are_not_read_through_it(pooled: str) -> None:
