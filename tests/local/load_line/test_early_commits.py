@@ -11,7 +11,7 @@ from plimsoll.model.request.dsn import parse_dsn
 from plimsoll.workload import parse_workload
 from plimsoll.workload.pgbench.workload import make_workload
 from tests.local.load_line.test_own_keys import run_sql
-from tests.support.command import Output
+from tests.support.command import BRIEF, Output
 
 WRITES = """
 about: Pays orders, after it has looked into prices.
@@ -136,3 +136,7 @@ def test_load_and_find_say_it_before_anything_runs(
     assert code == 0
     assert err.startswith(told)
     assert told in out
+    found = ["--allow-writes", *BRIEF, "--limit", "10s", "--out", str(tmp_path / "found")]
+    _, _, err = plimsoll("find", fresh_database, *asked, *found)
+    assert told in err
+    assert told in (tmp_path / "found" / "result.json").read_text()
