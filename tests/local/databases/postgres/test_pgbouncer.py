@@ -4,6 +4,7 @@ Debian 12's 1.18 loses prepared statements there; from 1.21 on, as in Debian 13,
 (max_prepared_statements).
 """
 
+import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -108,22 +109,27 @@ MODES = [("transaction", 0, "?statement_mode=simple"), ("session", 0, ""), ("tra
 
 @pytest.mark.whole
 @pytest.mark.parametrize("pooling", MODES)
-def test_find_ends_in_an_answer_through_it(
+def test_find_measures_through_it(
     postgres: PostgresServer,
     tmp_path: Path,
     plimsoll: Callable[..., Output],
     pooling: tuple[str, int, str],
 ) -> None:
+    """It reads alone: steps that write wait until the log fills."""
     mode, prepared, option = pooling
     if prepared and read_version() < (1, 21):
         pytest.skip("this PgBouncer keeps no prepared statements")
     with pgbouncer(postgres, tmp_path, pool_size=10, mode=mode, prepared=prepared) as dsn:
-        made = ["--workload", "ycsb-a", "--prepare", "--records", "1000", "--drop"]
-        code, out, err = plimsoll(
-            "find", f"{dsn}{option}", *made, *BRIEF, "--limit", "1s", "--out", str(tmp_path / "out")
+        made = ["--workload", "ycsb-c", "--prepare", "--records", "1000", "--drop"]
+        out = tmp_path / "out"
+        code, told, err = plimsoll(
+            "find", f"{dsn}{option}", *made, *BRIEF, "--limit", "1s", "--out", str(out)
         )
-    assert code == 0, err
-    assert "is a connection pooler or proxy" in out
+    assert code in {0, 3}, err  # 3: this machine was too busy for a figure
+    assert "is a connection pooler or proxy" in told
+    steps = [one["step"] for one in json.loads((out / "result.json").read_text())["steps"]]
+    assert min(step["operations"] for step in steps) > 0
+    assert sum(step["errors"] for step in steps) == 0
 
 
 def test_a_pool_of_fewer_sessions_than_connections_is_told(
