@@ -32,6 +32,10 @@ _NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 T = TypeVar("T")
 Parts = dict[str | int, tuple[yaml.Node, yaml.Node]]
 _TAG = "tag:yaml.org,2002:"
+_OTHER_TAGS = {
+    "tag:yaml.org,2002:timestamp": "a date: put it in quotes",
+    "tag:yaml.org,2002:binary": "binary data",
+}
 _PLAIN_TAGS = {
     yaml.ScalarNode: {_TAG + kind for kind in ("str", "int", "float", "bool", "null")},
     yaml.SequenceNode: {_TAG + "seq"},
@@ -98,7 +102,8 @@ class Document:
             if next(counted) > MAX_PARTS:
                 raise self._refusal(node, path, f"more than {MAX_PARTS} parts, aliases counted out")
             if node.tag not in _PLAIN_TAGS[type(node)]:
-                problem = f"must be a single value, a list or a mapping, not a {node.tag}"
+                given = _OTHER_TAGS.get(node.tag, f"a {node.tag}")
+                problem = f"must be a single value, a list or a mapping, not {given}"
                 raise self._refusal(node, path, problem)
             if isinstance(node, yaml.SequenceNode):
                 return [build(part, (*path, index)) for index, part in enumerate(node.value)]
@@ -285,4 +290,6 @@ def read_text(path: Path) -> str:
     try:
         return raw.decode()
     except UnicodeDecodeError:
-        raise UsageError(Complaint((), "is not UTF-8 text", place=Place(str(path)))) from None
+        raise UsageError(
+            Complaint((), "is not UTF-8 text: save it as UTF-8", place=Place(str(path)))
+        ) from None

@@ -16,6 +16,7 @@ import click
 
 from plimsoll import words
 from plimsoll.cli.exit_codes import FAILURE, MET, NOT_SURE
+from plimsoll.cli.options import WholeRange
 from plimsoll.cli.output import console, make_table, print_figures
 from plimsoll.cli.size import SHOWN, find_prices, with_prices
 from plimsoll.errors import PlimsollError, UsageError
@@ -42,7 +43,7 @@ VERSIONS = {"mysql": "8.4", "mariadb": "11.4", "postgres": "17"}
 @click.option("--horizon", metavar="TIME", help="With --growth: when: 2y, 18months. Default: 1y.")
 @click.option(
     "--size-gib",
-    type=click.IntRange(1, 65_536),
+    type=WholeRange(1, 65_536),
     metavar="GIB",
     help="Size of the smallest volume that holds the data. Default: today's.",
 )

@@ -11,7 +11,7 @@ import click
 
 from plimsoll import words
 from plimsoll.cli.expecting import Expecting, expect_options
-from plimsoll.cli.options import NumberList, NumberRange
+from plimsoll.cli.options import NumberList, NumberRange, WholeRange
 from plimsoll.cli.output import console, fold_line, make_table, print_figures
 from plimsoll.documents import is_deeper
 from plimsoll.errors import UsageError
@@ -178,7 +178,7 @@ def _usl(capacity: Capacity) -> str:
 )
 @click.option(
     "--connections-per-client",
-    type=click.IntRange(min=1),
+    type=WholeRange(min=1),
     help="Compute the connections from Little's law if the table has none.",
 )
 @click.option(

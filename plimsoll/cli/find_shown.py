@@ -270,13 +270,13 @@ class Terminal:
         """Write the result's files; if that fails, print at least the answer.
 
         Raises:
-            OSError: The files cannot be written, for instance because the disk is full.
+            PlimsollError: The files cannot be written, for instance because the disk is full.
         """
         if self._page is not None:
             self._page.take_result(result)
         try:
             write_result(self._folder, result, seconds)
-        except OSError:
+        except (OSError, PlimsollError):
             if result.capacity is not None:
                 self.say(result.capacity.sentence)
             raise

@@ -12,7 +12,7 @@ import click
 
 from plimsoll import words
 from plimsoll.cli.expecting import Expecting, check_folder, files_options
-from plimsoll.cli.options import parse_settings, workload_options
+from plimsoll.cli.options import WholeRange, parse_settings, workload_options
 from plimsoll.errors import UsageError
 from plimsoll.files import write_whole
 from plimsoll.load_line.options import PASSWORD
@@ -30,7 +30,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 @click.command("gate")
 @click.argument("dsn", envvar="PLIMSOLL_DSN", metavar="[DSN]", required=False)
 @workload_options
-@click.option("--records", type=click.IntRange(1), metavar="N", help="Number of records.")
+@click.option("--records", type=WholeRange(1), metavar="N", help="Number of records.")
 @click.option("--before", type=_FILE, help="SQL file that makes the first state.")
 @click.option("--after", type=_FILE, help="SQL file that makes the second state: a migration.")
 @click.option(
@@ -56,27 +56,27 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 )
 @click.option(
     "--pairs",
-    type=click.IntRange(TURNS_MIN, 100),
+    type=WholeRange(TURNS_MIN, 100),
     default=8,
     show_default=True,
     help="Number of turns of each state.",
 )
 @click.option(
     "--operations",
-    type=click.IntRange(100, 1_000_000),
+    type=WholeRange(100, 1_000_000),
     default=1000,
     show_default=True,
     help="Number of operations of each block.",
 )
 @click.option(
     "--connections",
-    type=click.IntRange(1, 64),
+    type=WholeRange(1, 64),
     default=1,
     show_default=True,
     help="Number of connections; with more than one, order and locks vary.",
 )
 @click.option(
-    "--seed", type=click.IntRange(0, 2**53), default=1, show_default=True, help="Random seed."
+    "--seed", type=WholeRange(0, 2**53), default=1, show_default=True, help="Random seed."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @files_options

@@ -5,6 +5,7 @@ import json
 import click
 
 from plimsoll import words
+from plimsoll.cli.options import WholeRange
 from plimsoll.cli.output import console, make_table
 from plimsoll.cli.service_calls import (
     connect_service,
@@ -27,7 +28,7 @@ from plimsoll.model.run.run_record import RunState
 @click.option("--tag", metavar="NAME=VALUE", help="Show only runs with this tag.")
 @click.option(
     "--most",
-    type=click.IntRange(1, 10_000),
+    type=WholeRange(1, 10_000),
     default=20,
     show_default=True,
     help="Highest number of runs to show.",

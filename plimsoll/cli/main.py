@@ -5,7 +5,10 @@ answer, 130 interrupted.
 """
 
 import importlib
+import io
+import os
 import sys
+from pathlib import Path
 
 import click
 
@@ -95,6 +98,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     },
 }
 VERBS = {verb: entry for verbs in GROUPS.values() for verb, entry in verbs.items()}
+WORKLOAD_VERBS = ("derive", "check")  # of `plimsoll workload`
 # verbs that work for one more release, and say what they are called now
 OLD_VERBS = {"workloads": "plimsoll.cli.workload:old_command"}
 
@@ -126,6 +130,11 @@ class LazyGroup(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.NoSuchCommand as error:
+            if error.command_name in WORKLOAD_VERBS:
+                meant = f"Did you mean 'workload {error.command_name}'?"
+                raise click.UsageError(
+                    f"No such command {error.command_name!r}. {meant}", ctx
+                ) from None
             raise click.NoSuchCommand(error.command_name, possibilities=VERBS, ctx=ctx) from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -147,6 +156,7 @@ def cli() -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command and exit with its code; every known error is one line on standard error."""
+    _make_streams_writable()
     if warning := warn_of_little_memory():
         click.echo(f"plimsoll: {warning}", err=True)
     try:
@@ -179,8 +189,24 @@ def main(arguments: list[str] | None = None) -> None:
         click.echo(f"plimsoll: {place}{describe_system_error(error)}", err=True)
         sys.exit(1)
     except BaseException as error:  # a panic of the engine is no Exception
+        if type(error).__module__.startswith("botocore."):  # imported by the verbs that need it
+            which = "AWS_PROFILE and AWS_REGION say which account and region"
+            click.echo(f"plimsoll: AWS: {words.escape_controls(str(error))} ({which})", err=True)
+            sys.exit(1)
         if not is_limit_reached(error):
             raise
         click.echo(f"plimsoll: {describe_system_error(error)}", err=True)
         sys.exit(1)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _make_streams_writable() -> None:
+    """Have a stream that is closed (`>&-`) take what is written, and others every letter.
+
+    What the terminal's encoding lacks is shown as `?`.
+    """
+    sys.stdout = sys.stdout or Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - to the end
+    sys.stderr = sys.stderr or Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - to the end
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")

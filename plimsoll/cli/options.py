@@ -201,8 +201,16 @@ class NumberList(click.ParamType[tuple[float, ...]]):
 # A number in one option.
 
 
+class WholeRange(click.IntRange):
+    """A whole number within bounds."""
+
+    name = "whole number"
+
+
 class NumberRange(click.FloatRange):
     """A number within bounds. `nan`, which no bound excludes, is refused."""
+
+    name = "number"
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
@@ -270,4 +278,4 @@ def _choose_type(one: Option) -> click.ParamType[Any]:
         least, most = (None if end is None else float(end) for end in (allowed.least, allowed.most))
         return NumberRange(least, most, min_open=allowed.open)
     least, most = (None if end is None else int(end) for end in (allowed.least, allowed.most))
-    return click.IntRange(least, most)
+    return WholeRange(least, most)

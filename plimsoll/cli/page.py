@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from plimsoll.cli.options import WholeRange
 from plimsoll.cli.service_calls import find_service, profile_option, service_options
 from plimsoll.errors import NotFoundError, PlimsollError
 from plimsoll.packaged import require_extra
@@ -120,7 +121,7 @@ def wait_for_interrupt() -> None:
 @profile_option
 @click.option(
     "--port",
-    type=click.IntRange(0, 65_535),
+    type=WholeRange(0, 65_535),
     default=0,
     show_default=True,
     help="Port on 127.0.0.1; 0 means any free one.",

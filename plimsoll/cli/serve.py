@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from plimsoll.cli.options import WholeRange
 from plimsoll.errors import PlimsollError
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ _WARM_CLIENTS = 2
 @click.command()
 @click.option(
     "--port",
-    type=click.IntRange(0, 65_535),
+    type=WholeRange(0, 65_535),
     default=8080,
     show_default=True,
     help="Port on 127.0.0.1; 0 means any free one.",

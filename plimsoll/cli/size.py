@@ -12,7 +12,7 @@ import click
 
 from plimsoll import words
 from plimsoll.cli.exit_codes import FAILURE, MET, NO_ANSWER, NOT_SURE
-from plimsoll.cli.options import NumberRange, tell_new_name
+from plimsoll.cli.options import NumberRange, WholeRange, tell_new_name
 from plimsoll.cli.output import console, make_table, print_figures
 from plimsoll.errors import NoGroundError, PlimsollError, UsageError
 from plimsoll.files import resolve_links, write_whole
@@ -240,7 +240,7 @@ def _make_table(made: ReportTable) -> Table:
 )
 @click.option(
     "--size-gib",
-    type=click.IntRange(1, 65_536),
+    type=WholeRange(1, 65_536),
     metavar="GIB",
     help="Size of the smallest volume that holds the data. Default: the run's.",
 )

@@ -9,7 +9,13 @@ import click
 
 from plimsoll import words
 from plimsoll.cli.exit_codes import MET, NO_ANSWER
-from plimsoll.cli.options import NumberRange, parse_settings, table_options, workload_options
+from plimsoll.cli.options import (
+    NumberRange,
+    WholeRange,
+    parse_settings,
+    table_options,
+    workload_options,
+)
 from plimsoll.load_line.options import PASSWORD, LoadOptions
 
 if TYPE_CHECKING:
@@ -31,7 +37,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--pairs-max",
-    type=click.IntRange(2, 1000),
+    type=WholeRange(2, 1000),
     default=30,
     show_default=True,
     help="Number of pairs after which it ends undecided.",

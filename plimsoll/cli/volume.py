@@ -13,7 +13,7 @@ import click
 from pydantic import ValidationError
 
 from plimsoll import words
-from plimsoll.cli.options import NumberRange
+from plimsoll.cli.options import NumberRange, WholeRange
 from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.model.aws.instances import instance_limits
 from plimsoll.model.aws.volume_rules import Fail, FaultPlan, Heal, Slow, Stall
@@ -149,18 +149,18 @@ def _volume_options(command: _Command) -> _Command:
             click.option(
                 "--size-gib",
                 required=True,
-                type=click.IntRange(min=1),
+                type=WholeRange(min=1),
                 help="Size of the volume in GiB.",
             ),
-            click.option("--iops", type=click.IntRange(min=1), help="Provisioned IOPS."),
+            click.option("--iops", type=WholeRange(min=1), help="Provisioned IOPS."),
             click.option(
                 "--throughput-mib-s",
-                type=click.IntRange(min=1),
+                type=WholeRange(min=1),
                 help="Provisioned throughput in MiB/s.",
             ),
             click.option(
                 "--throughput-mb-s",
-                type=click.IntRange(min=1),
+                type=WholeRange(min=1),
                 help="Provisioned throughput in MB/s, as Azure counts it.",
             ),
             click.option(
@@ -171,7 +171,7 @@ def _volume_options(command: _Command) -> _Command:
             ),
             click.option(
                 "--read-cache-mib",
-                type=click.IntRange(min=1),
+                type=WholeRange(min=1),
                 help="Read cache in front of the volume, under direct reads too.",
             ),
             click.option(
@@ -252,13 +252,13 @@ def show_limits(*, as_json: bool, **options: Any) -> None:
 )
 @click.option(
     "--flush-ios",
-    type=click.IntRange(min=0),
+    type=WholeRange(min=0),
     default=0,
     help="I/Os that a flush costs in addition.",
 )
 @click.option(
     "--page-cache-mib",
-    type=click.IntRange(min=0),
+    type=WholeRange(min=0),
     default=0,
     help="Page cache of the instance in MiB.",
 )
@@ -323,7 +323,7 @@ def _run_command(command: tuple[str, ...], emulated: EmulatedVolume) -> int:
 @click.argument("directory", type=DIRECTORY)
 @click.option(
     "--seconds",
-    type=click.IntRange(min=1),
+    type=WholeRange(min=1),
     help="How long to watch, in seconds. Default: until the volume is gone.",
 )
 @_json_option
@@ -434,12 +434,8 @@ def slow(*, directory: Path, factor: float, seconds: float | None) -> None:
 @fault.command("fail")
 @click.argument("directory", type=DIRECTORY)
 @click.argument("error", type=click.Choice(["EIO", "ENOSPC"]))
-@click.option(
-    "--after", type=click.IntRange(min=0), default=0, help="Operations that succeed first."
-)
-@click.option(
-    "--operations", type=click.IntRange(min=1), help="Operations that fail. Default: all."
-)
+@click.option("--after", type=WholeRange(min=0), default=0, help="Operations that succeed first.")
+@click.option("--operations", type=WholeRange(min=1), help="Operations that fail. Default: all.")
 def fail(*, directory: Path, error: Any, after: int, operations: int | None) -> None:
     """Make operations fail with EIO, or writes with ENOSPC."""
     _inject(directory, Fail(error=error, after_operations=after, operations=operations))

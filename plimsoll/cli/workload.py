@@ -18,6 +18,7 @@ import click
 from plimsoll import words
 from plimsoll.cli.exit_codes import FAILURE, MET, NO_ANSWER
 from plimsoll.cli.options import (
+    WholeRange,
     dsn_option,
     parse_settings,
     tell_new_name,
@@ -247,7 +248,7 @@ def command() -> None:
 )
 @click.option(
     "--one-in",
-    type=click.IntRange(1, 1_000_000),
+    type=WholeRange(1, 1_000_000),
     help="With --log: one in so many statements was logged (log_slow_rate_limit). Default: what the"
     " log or the server says.",
 )
@@ -310,6 +311,8 @@ def derive_verb(
 
     for_s = parse_duration_s(for_text, "--for") if for_text else 0.0
     asked = _Asked(log, schema, threshold, one_in)
+    if dsn and Path(dsn).is_file():
+        raise UsageError(f"DSN: {dsn} is a file: give a log of statements as --log {dsn}")
     _refuse_options(dsn, asked, for_s=for_s)
     target = parse_dsn(dsn, option="DSN", password=os.environ.get(PASSWORD, "")) if dsn else None
     _refuse_impossible_files(out, request, limits)
@@ -499,7 +502,9 @@ def list_command(*, as_json: bool) -> None:
 @command.command("check")
 @dsn_option
 @workload_options
-@click.option("--records", type=int, metavar="N", help="Records, if not the workload's default.")
+@click.option(
+    "--records", type=WholeRange(1), metavar="N", help="Records, if not the workload's default."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def check(
     *,

@@ -51,6 +51,16 @@ class Datasets(typing.Protocol):
         Each has its type, as the server writes it.
         """
 
+    def describe_early_writes(self, names: Sequence[str]) -> dict[str, str]:
+        """Say of tables what their writes wait for, where that is not the storage.
+
+        Args:
+            names: The tables, as statements write them; those that do not exist are left out.
+
+        Returns:
+            A sentence for each such table, or for the one behind a view or partition.
+        """
+
     def create_tables(self, compiled: Compiled) -> DatasetNote:
         """Create the missing tables, and note the dataset; return the note of what is present."""
 

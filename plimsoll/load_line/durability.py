@@ -1,7 +1,14 @@
 """Says when an existing database answers a COMMIT before the COMMIT is on the storage."""
 
+from contextlib import suppress
+
+from plimsoll import words
 from plimsoll.databases.family import family_of
+from plimsoll.databases.postgres.datasets import TEMPORARY, UNLOGGED
+from plimsoll.errors import PlimsollError
 from plimsoll.model.engine.asked import EngineTarget
+from plimsoll.workload.compiled import Compiled
+from plimsoll.workload.written_tables import find_made_tables, list_written_tables
 
 # Settings, and the values with which a COMMIT does not wait for the storage
 _EARLY = {
@@ -26,3 +33,22 @@ def note_durability(target: EngineTarget) -> tuple[str, ...]:
         " and a server whose COMMITs wait is slower"
     )
     return (told,) if early else ()
+
+
+def note_tables(target: EngineTarget, compiled: Compiled) -> tuple[str, ...]:
+    """Return a note for each kind of table that a workload writes and whose writes do not wait.
+
+    A server that does not tell it is no reason to refuse a load.
+    """
+    written = list_written_tables(compiled)
+    if not written:
+        return ()
+    told: dict[str, str] = {}
+    with suppress(PlimsollError), family_of(target.protocol).open_datasets(target) as datasets:
+        told = datasets.describe_early_writes(written)
+    made = find_made_tables(compiled)
+    told |= {name: TEMPORARY if made[name] else UNLOGGED for name in written if name in made}
+    named: dict[str, list[str]] = {}
+    for name, reason in told.items():
+        named.setdefault(reason, []).append(name)
+    return tuple(f"{words.join_names(names)}: {reason}" for reason, names in named.items())

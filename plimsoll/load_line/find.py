@@ -33,7 +33,7 @@ from plimsoll.load_line.dataset import (
     use_existing_keys,
     wait_until_settled,
 )
-from plimsoll.load_line.durability import note_durability
+from plimsoll.load_line.durability import note_durability, note_tables
 from plimsoll.load_line.machine import measure_machine
 from plimsoll.load_line.options import FindOptions, StopRule, parse_limits_us
 from plimsoll.load_line.outcome import search_and_judge
@@ -151,6 +151,7 @@ def find(asked: Asked, caller: Caller) -> Outcome:
             set.
     """
     require_set_clock()
+    _check_options(asked)
     target, notes = adapt_to_pooler(asked.target)
     notes += note_durability(target)
     asked = replace(asked, target=target)
@@ -162,6 +163,10 @@ def find(asked: Asked, caller: Caller) -> Outcome:
     try:
         found, made = _provide_rows(asked, found, caller)
         to_drop = asked.options.drop
+        early = note_tables(target, found.compiled)
+        for note in early:
+            caller.say(note)
+        notes += early
         search = replace(_plan_search(asked, found, made), notes=notes)
         outcome = run_search(search, caller)
     except BaseException:
@@ -205,6 +210,28 @@ def run_search(search: PlannedSearch, caller: Caller) -> Outcome:
     return Outcome(result, seconds, finder.cut_short)
 
 
+def _check_options(asked: Asked) -> None:
+    """Refuse wrong limits, stop rules and volumes before the login.
+
+    Raises:
+        UsageError: An option is not valid.
+    """
+    operations = asked.workload.operation_names
+    parse_limits_us(asked.options.limits, operations)
+    for text in _list_stop_texts(asked.options):
+        StopRule.parse(text, operations)
+    if asked.options.volume is not None:
+        read_volume(asked.options.volume)
+
+
+def _list_stop_texts(options: FindOptions) -> list[str]:
+    """List the rules that end the load at once, also the one of a ramp's --max-rate."""
+    texts = [options.stop_if] if isinstance(options.stop_if, str) else [*options.stop_if]
+    if options.strategy == "ramp" and options.max_rate is not None:
+        texts.append(f"rate > {options.max_rate:.12g}")
+    return texts
+
+
 def _plan_search(asked: Asked, found: Found, made: Made) -> PlannedSearch:
     """Write the request of a search, and its stop rules.
 
@@ -214,9 +241,7 @@ def _plan_search(asked: Asked, found: Found, made: Made) -> PlannedSearch:
     options = asked.options
     operations = [operation.name for operation in found.compiled.engine.operations]
     limits_us = parse_limits_us(options.limits, operations)
-    texts = [options.stop_if] if isinstance(options.stop_if, str) else [*options.stop_if]
-    if options.strategy == "ramp" and options.max_rate is not None:
-        texts.append(f"rate > {options.max_rate:.12g}")
+    texts = _list_stop_texts(options)
     stop_rules = [StopRule.parse(text, operations) for text in texts]
     request = write_search_request(
         options,
@@ -330,6 +355,7 @@ def plan_requested_search(request: Request, caller: Caller) -> PlannedSearch:
         found = use_existing_keys(target, found)[0]
     else:
         found, made = _make_rows(target, workload, found, caller)
+    notes += note_tables(target, found.compiled)
     reached = _open_states(request, request.target, found.compiled)
     return PlannedSearch(request, target, found, made, stop_rules, reached, notes)
 

@@ -17,7 +17,7 @@ from plimsoll.errors import PlimsollError
 from plimsoll.load_line.clients import INTERRUPTED, end_on_signals
 from plimsoll.load_line.conditions import audit_rows
 from plimsoll.load_line.dataset import Found, look, require_place, reserve_load_number
-from plimsoll.load_line.durability import note_durability
+from plimsoll.load_line.durability import note_durability, note_tables
 from plimsoll.load_line.machine import choose_poll_us, choose_threads
 from plimsoll.load_line.options import LoadOptions
 from plimsoll.load_line.pooler import adapt_to_pooler
@@ -156,7 +156,7 @@ def run_load(
     require_set_clock()
     target, notes = adapt_to_pooler(target)
     there = _prepare_load(target, find_rows(target, workload, options.records, parameters))
-    notes += note_durability(target) + there.notes
+    notes += note_durability(target) + note_tables(target, there.compiled) + there.notes
     for note in notes:
         say(note)
     threads = options.threads or choose_threads(target, options.connections, options.rate)

@@ -48,7 +48,11 @@ def adapt_to_pooler(target: EngineTarget) -> tuple[EngineTarget, tuple[str, ...]
         return target.model_copy(update={"session_settings": ()}), tuple(notes)
     if target.statement_mode == "prepared":
         notes.append(
+            "in session mode each connection of a load needs a session of its pool: with more"
+            " connections than that (PgBouncer's default_pool_size) logins do not end in time"
+        )
+        notes.append(
             "if it loses prepared statements, as in transaction mode, add ?statement_mode=simple to"
-            " the DSN"
+            " the DSN (PgBouncer 1.21 and later keeps them with max_prepared_statements above 0)"
         )
     return target, tuple(notes)

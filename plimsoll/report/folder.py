@@ -77,6 +77,8 @@ def read_run(folder: Path) -> tuple[RunResult, Seconds]:
         UsageError: There is no run in the folder, or its files are not Plimsoll's.
     """
     if not folder.is_dir():
+        if folder.exists():
+            raise UsageError(f"{folder}: is a file: give the folder of a run")
         raise UsageError(f"{folder}: there is no such folder")
     path = folder / RESULT
     if not path.is_file():

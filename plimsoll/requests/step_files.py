@@ -2,16 +2,25 @@
 
 import codecs
 import contextlib
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from plimsoll import words
-from plimsoll.capacity.readers import Reading, read_text, read_values, refuse_several, refuse_torn
+from plimsoll.capacity.readers import (
+    Reading,
+    is_output,
+    read_text,
+    read_values,
+    refuse_several,
+    refuse_torn,
+)
 from plimsoll.capacity.readers.lines import clean_text, list_undressed
 from plimsoll.capacity.readers.reading import parse_json, split_json
 from plimsoll.capacity.readers.tables import check_units, read_csv, read_table
 from plimsoll.capacity.readers.unread import list_unread, refuse_unread
+from plimsoll.capacity.readers.within import split_texts_within
 from plimsoll.errors import UsageError
 from plimsoll.files import read_limited
 from plimsoll.model.judging.steps import Statistic, Step
@@ -28,6 +37,8 @@ _PACKED = (
     (b"SQLite format 3", "a database of SQLite", "export the table as CSV"),
     (b"%PDF", "a PDF", "copy its table into a CSV file"),
 )
+# `[sudo] password` and `[1] 10:00:00` are none
+_JSON = re.compile(r'\s*(?:\{|\[\s*(?:["{\[\]]|\d+\s*,|(?:\d+\s*\]\s*)?\Z))')
 FASTER_SHARE = 1.05  # throughput / rate above this shows that the given rate is not the file's
 
 
@@ -52,10 +63,12 @@ def read_steps(
         The steps, and notes for the reader.
 
     Raises:
-        UsageError: A file cannot be read, or its load is not known.
+        UsageError: A file cannot be read, or is given twice, or its load is not known.
     """
     found: list[Step | Reading] = []
-    for file in files:
+    for number, file in enumerate(files):
+        if file.resolve() in [one.resolve() for one in files[:number]]:
+            raise UsageError(f"{file}: is given twice: its steps would count as repetitions")
         read = _read_file(file / "result.json" if file.is_dir() else file, unnamed)
         check_units(
             [one for one in read if isinstance(one, Step)],
@@ -82,7 +95,11 @@ def read_visible_text(path: Path) -> str:
     for begin, what, cure in _PACKED:
         if raw.startswith(begin):
             raise UsageError(f"{path}: that is {what}: {cure}")
-    return words.escape_controls(clean_text(_decode(raw, path)))
+    return _clean(_decode(raw, path))
+
+
+def _clean(text: str) -> str:
+    return words.escape_controls(clean_text(text))
 
 
 def _decode(raw: bytes, path: Path) -> str:
@@ -105,6 +122,26 @@ def _decode(raw: bytes, path: Path) -> str:
 def _read_file(path: Path, unnamed: Statistic) -> Sequence[Step | Reading]:
     """Return the steps of a table, or the readings of a program's outputs."""
     text, name = read_visible_text(path), path.name
+    if _is_json(text):
+        refuse_several(text, name)
+        with contextlib.suppress(UsageError):
+            return _read_json(text, name, unnamed)
+    outside, texts = split_texts_within(text)
+    within = [] if is_output(outside) else [_clean(one) for one in texts]
+    for one in within:
+        if is_output(one):
+            return _read_visible(one, name, unnamed)
+        with contextlib.suppress(UsageError):
+            return _read_table_or_json(one, name, unnamed)
+    try:
+        return _read_visible(text, name, unnamed)
+    except UsageError:
+        for one in within:
+            refuse_unread(one, name)
+        raise
+
+
+def _read_visible(text: str, name: str, unnamed: Statistic) -> Sequence[Step | Reading]:
     refuse_several(text, name)
     if readings := read_text(text, name):
         beside = list_unread(text, readings[0].program)
@@ -128,7 +165,7 @@ def _read_table_or_json(text: str, name: str, unnamed: Statistic) -> Sequence[St
 
 
 def _is_json(text: str) -> bool:
-    return text.lstrip().startswith(("{", "["))
+    return bool(_JSON.match(text))
 
 
 def _read_json(text: str, name: str, unnamed: Statistic) -> Sequence[Step | Reading]:

@@ -13,7 +13,7 @@ import pytest
 
 from plimsoll import __version__
 from plimsoll.cli.main import GROUPS, VERBS, cli, main
-from plimsoll.cli.options import NumberRange
+from plimsoll.cli.options import NumberRange, WholeRange
 
 ROOT = Path(__file__).parents[2]
 COMPLETION = (ROOT / "docs/command-line.md").read_text().partition("\n## Completion\n")[2]
@@ -153,6 +153,17 @@ def test_no_number_of_any_verb_may_be_nan() -> None:
     assert len(numbers) > 10
     for name, parameter in numbers:
         assert isinstance(parameter.type, NumberRange), (name, parameter.name)
+
+
+def test_no_whole_number_of_any_verb_is_called_a_range() -> None:
+    numbers = [
+        (name, parameter)
+        for name, parameter in list_options(cli)
+        if isinstance(parameter.type, click.IntRange)
+    ]
+    assert len(numbers) > 10
+    for name, parameter in numbers:
+        assert isinstance(parameter.type, WholeRange), (name, parameter.name)
 
 
 @pytest.mark.parametrize(

@@ -143,7 +143,7 @@ def test_what_is_no_plain_value_makes_no_document() -> None:
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     (tmp_path / "latin.yaml").write_bytes(b"a: \xff")
-    with pytest.raises(UsageError, match=r"latin.yaml: is not UTF-8 text$"):
+    with pytest.raises(UsageError, match=r"latin.yaml: is not UTF-8 text: save it as UTF-8$"):
         read_text(tmp_path / "latin.yaml")
     with pytest.raises(UsageError, match=r"none.yaml: No such file or directory$"):
         read_text(tmp_path / "none.yaml")

@@ -23,7 +23,7 @@ from plimsoll.capacity.readers.reading import Reading
 from plimsoll.capacity.readers.unread import list_unread
 from plimsoll.errors import UsageError
 
-__all__ = ["PROGRAMS", "Reading", "read_text", "read_values"]
+__all__ = ["PROGRAMS", "Reading", "is_output", "read_text", "read_values"]
 
 PROGRAMS = "YCSB, go-ycsb, sysbench, pgbench, wrk2, k6, latte"
 
@@ -126,6 +126,12 @@ def refuse_several(text: str, name: str) -> None:
             f"{name}: outputs of {words.join_names(found)}: they are no one load line: give each a"
             " file of its own, and judge each alone"
         )
+
+
+def is_output(text: str) -> bool:
+    """Return whether a text has the output of a program whose text is read, or a part of it."""
+    text = strip_prefixes(text)
+    return any(program.knows(text) for program in OF_TEXT)
 
 
 def refuse_torn(text: str, name: str) -> None:

@@ -1,7 +1,6 @@
 """Program outputs as people have them: log prefixes, and several outputs in one file. No I/O."""
 
 import html
-import json
 import quopri
 import re
 from collections.abc import Iterator, Sequence
@@ -24,17 +23,23 @@ _PREFIX = re.compile(
     r"|\[?(?:INFO|DEBUG|NOTICE)(?: ?\])?:?[ \t]"
     r"|(?:>[ \t])+"  # a quoted mail or chat
 )
+# The name of a column of a table of steps
+_COLUMN = re.compile(
+    r"\b(?:clients|connections|operations|errors|window_s|(?:rate|throughput)_ops_per_second"
+    r"|(?:latency_us|share)\.\w)"
+)
 _PREFIXES_MAX = 4  # such as a container's name, a time and a level
 _SHARED_LENGTH_MAX = 200  # characters of any other prefix
 _SHARED_MAX = 16  # different ones in a text
 _TRIED_MAX = 10_000  # different texts before marks that are looked at
 _ODD_SPACES = re.compile("[\u00a0\u2007\u202f]")
-# What a terminal obeys and nobody sees: ECMA-48's sequences, a title (OSC), other control
-# characters, and blanks without a width.
+# What a terminal obeys and nobody sees: ECMA-48's sequences, its strings (a title, Buildkite's
+# times), other control characters, and blanks without a width.
 _UNSEEN = re.compile(
-    r"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b\[[0-?]*[ -/]*[@-~]"
+    r"\x1b[\]_P^X][^\x07\x1b\n]*(?:\x07|\x1b\\)|\x1b\[[0-?]*[ -/]*[@-~]"
     "|[\0-\x08\x0b-\x1f\x7f\u200b-\u200f\u2060\ufeff]"
 )
+_BREAK = re.compile(r"<br ?/?>\n?", re.IGNORECASE)
 _ENTITY = re.compile(r"&(?:lt|gt|amp|quot|nbsp);")
 # RFC 2045's quoted-printable: each `=` begins two digits, or ends a line
 _QUOTED = re.compile(r"=3D|=20$|=$", re.MULTILINE)
@@ -43,11 +48,8 @@ _NOT_QUOTED = re.compile(r"=(?![0-9A-F]{2}|$)", re.MULTILINE)
 _FENCE = re.compile(
     r"^(?:```[ \t]*\w*|~~~|\{(?:noformat|code)[^}\n]*\}|</?(?:pre|code)>)$", re.MULTILINE
 )
-# Keys under which logs that are JSON, one object a line, have the text: Docker's files, journalctl
-# -o json, Google's, and many libraries
-_JSON_BEGIN = re.compile(r'[\[{]+[ \t]*(?:"|$)')
-_JSON_END = re.compile(r"[\]}]+$|[\[{].*[\]}]$")
-_MESSAGES = ("log", "MESSAGE", "textPayload", "message", "msg")
+_JSON_BEGIN = re.compile(r'[ \t]*[\[{]+[ \t]*(?:"|$)')
+_JSON_END = re.compile(r"[ \t]*(?:[\]}]+$|[\[{].*[\]}]$)")
 # A figure of pgbench, sysbench or wrk2 as printed or edited with a decimal comma.
 _COMMA_FIGURE = re.compile(
     r"^[ \t]*(?:latency average|tps|avg:|total time:|time elapsed:|Requests/sec:)[ \t=]*\d+,\d",
@@ -58,42 +60,24 @@ _DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")
 
 
 def clean_text(text: str) -> str:
-    """Return a text without what terminals, mails, pages and logs in JSON have put around it.
+    """Return a text without what terminals, mails and pages have put around it.
 
-    `{"log":"tps = 320.0","stream":"stdout"}` becomes `tps = 320.0`, and `=3D` of a mail `=`.
+    `=3D` of a mail becomes `=`, and `&lt;` of a page `<`.
     """
-    text = _unpack_messages(text.removeprefix("\ufeff"))
     text = _UNSEEN.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
     if _QUOTED.search(text) and not _NOT_QUOTED.search(text):
         text = quopri.decodestring(text.encode()).decode(errors="replace")
+    text = _BREAK.sub("\n", text)
     if _ENTITY.search(text):
         text = html.unescape(text)
     lines = _ODD_SPACES.sub(" ", text).split("\n")
-    return _FENCE.sub("", "\n".join(line.rstrip() for line in lines))
-
-
-def _unpack_messages(text: str) -> str:
-    """Return the messages of a log in JSON; the text itself if it is none."""
-    lines = [line for line in text.splitlines() if line.strip()] if text.startswith("{") else []
-    key, messages = None, []
-    for line in lines:
-        try:
-            value = json.loads(line)
-        except (ValueError, RecursionError):
-            return text
-        if not isinstance(value, dict):
-            return text
-        key = key or next((one for one in _MESSAGES if one in value), None)
-        message = value.get(key)
-        if not isinstance(message, str):
-            return text
-        messages.append(message.removesuffix("\n"))
-    return "\n".join(messages) + "\n" if messages else text
+    return _FENCE.sub("", "\n".join(line.rstrip() for line in lines)).replace("```", "")
 
 
 def list_undressed(text: str) -> Iterator[str]:
     """Yield a table or JSON without what may stand before its lines, or around it."""
     yield strip_common_prefix(text)
+    yield strip_header_prefix(text)
     # Prefixes of different kinds are not removed from a table, whose rows may be of several sources
     yield _cut_json(text)
     yield _cut_json(strip_common_prefix(strip_prefixes(text)))
@@ -122,10 +106,26 @@ def strip_common_prefix(text: str) -> str:
     )
     if not re.search(r"[\w>+*#=-]", common):
         return text
-    pattern = "".join(
-        {"0": r"\d+", " ": r"[ \t]+"}.get(one, re.escape(one)) for one in common.rstrip()
-    )
+    pattern = (
+        "".join({"0": r"\d+", " ": r"[ \t]+"}.get(one, re.escape(one)) for one in common.rstrip())
+        + r"(?<!\d(?=\S))"
+    )  # digits at its end may be those of a cell
     return re.sub(rf"^[ \t]*{pattern}", "", text, flags=re.MULTILINE)
+
+
+def strip_header_prefix(text: str) -> str:
+    """Return a table without what stands before its line of columns, but for its digits.
+
+    Lines of others, which a log may have around the table, stay.
+    """
+    header = next((line for line in text.split("\n") if len(_COLUMN.findall(line)) > 1), "")
+    found = _COLUMN.search(header)
+    before = header[: found.start()] if found else ""
+    if header.endswith("|"):  # the bar before the first cell is the table's
+        before = before[: before.rfind("|")]
+    if not before.strip() or before[-1].isdigit() or len(before) > _SHARED_LENGTH_MAX:
+        return text
+    return re.sub(f"^{_describe_prefix(before)}", "", text, flags=re.MULTILINE)
 
 
 def strip_prefixes(text: str) -> str:

@@ -64,8 +64,11 @@ def read_csv(text: str, name: str, unnamed: Statistic) -> list[Step]:
     rows = [(number, cells) for number, cells in rows if number > skipped]
     if not rows:
         raise UsageError(f"{name}: empty; a table of steps has a header line and one row per step")
-    header = rows[0][1]
     _check_header(rows, name)
+    header = rows[0][1]
+    rows = [
+        row for row in rows if row is rows[0] or not _is_other_text(row[1], len(header), separator)
+    ]
     if all(_has_known_column(cells) for _, cells in rows):
         raise UsageError(f"{name}: a header and no rows")
     if separator == ";":
@@ -82,12 +85,9 @@ def read_csv(text: str, name: str, unnamed: Statistic) -> list[Step]:
             continue
         if len(cells) != len(header):
             raise UsageError(
-                f"{name} row {number}: {len(cells)} cells, but the header has {len(header)} columns"
-                + (
-                    " (with decimal commas, separate cells by ;)"
-                    if len(cells) > len(header)
-                    else ""
-                )
+                f"{name} row {number}: {words.plural(len(cells), 'cell')}, but the header has"
+                f" {words.plural(len(header), 'column')}"
+                + (_MORE_CELLS.get(separator, "") if len(cells) > len(header) else "")
             )
         if any(cell and not column for column, cell in zip(header, cells, strict=True)):
             raise UsageError(
@@ -97,6 +97,15 @@ def read_csv(text: str, name: str, unnamed: Statistic) -> list[Step]:
         row = {column: cell for column, cell in zip(header, cells, strict=True) if cell}
         steps.append(make_step(row, f"{name} row {number}", unnamed))
     return steps
+
+
+def _is_other_text(cells: Sequence[str], columns: int, separator: str) -> bool:
+    """Whether a line is no row, such as a prompt: it has no number, and not a cell a column."""
+    return (
+        (len(cells) != columns or separator == " ")
+        and not _has_known_column(cells)
+        and not any(_FIGURE.match(cell) for cell in cells)
+    )
 
 
 def _check_header(rows: Sequence[tuple[int, list[str]]], name: str) -> None:
@@ -126,14 +135,21 @@ def _check_header(rows: Sequence[tuple[int, list[str]]], name: str) -> None:
 # Separators of cells, in the order in which they are tried on the header; a blank stands for any
 # number of them, as in tables that people align.
 _SEPARATORS = (",", ";", "\t", "|", " ")
+# Why a row may have more cells than the header, by the separator
+_MORE_CELLS = {
+    ",": " (with decimal commas, separate cells by ;)",
+    " ": " (leave out what numbers the rows)",
+}
 _TITLE_LINES = 20  # in which a header is looked for
 # Lines between the rows of a table that psql, mysql or Markdown drew, and its last line
-_RULE = re.compile(r"[-+|:=\s\u2500-\u257f]+|\(\d+ rows?\)|\d+ rows? in set.*")
+_RULE = re.compile(r"\s*|[-+|:=\s\u2500-\u257f]+|\(\d+ rows?\)|\d+ rows? in set.*")
 _BARS = str.maketrans("│┃║", "|||")
 _PARTS = ".' \u00a0\u2009\u202f"  # between thousands, if the comma is the decimal point
 _THOUSANDS = re.compile(rf"\d{{1,3}}(?:[{_PARTS}]\d{{3}})+,\d+")  # 1.300,4
 _COMMA = re.compile(r"\d*,\d+")
 _EITHER_POINT = re.compile(r"[1-9]\d{0,2}\.\d{3}")  # 1.300 where commas may be decimal
+# A number, also with a unit; `0:10.1` of a time and `50%` of a progress bar are none
+_FIGURE = re.compile(r"[-+<>~=]?[ .,'_]*+\d[ \d.,'_]*+(?:[a-zA-Zµ]{1,2}|e[-+]?\d+)?;?$")
 _EITHER = re.compile(r"[1-9]\d{0,2},\d{3}")  # 1,300: a decimal comma, or one between thousands
 
 
@@ -170,8 +186,8 @@ def _has_known_column(header: Iterable[str]) -> bool:
 def _split_rows(text: str, name: str, separator: str) -> list[tuple[int, list[str]]]:
     """Split a table into rows, each with its line number; lines without cells are left out."""
     if separator == " ":
-        words_of_lines = [line.split() for line in text.split("\n")]
-        return [(number, cells) for number, cells in enumerate(words_of_lines, 1) if cells]
+        lines_and_numbers = enumerate(text.split("\n"), 1)
+        return [(n, line.split()) for n, line in lines_and_numbers if not _RULE.fullmatch(line)]
     if separator == "|":
         text = text.translate(_BARS)
     lines = csv.reader(io.StringIO(text), delimiter=separator, skipinitialspace=True)

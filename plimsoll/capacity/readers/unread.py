@@ -45,7 +45,7 @@ _UNREAD: tuple[tuple[str, str, str], ...] = (
     (
         "HammerDB's output",
         (
-            r"^HammerDB|TEST RESULT : System achieved |^Vuser \d+:|^>{5} PROC: "
+            r"^HammerDB|^hammerdb>|TEST RESULT : System achieved |^Vuser \d+:|^>{5} PROC: "
             r'|^[ \t]*\{?[ \t]*"(?:MySQL|MariaDB|PostgreSQL|Oracle|MSSQLServer|Db2) tpm"'
             r"|^\d+ (?:MySQL|MariaDB|PostgreSQL|Oracle|MSSQLServer|Db2) tpm$"
             r'|"nopm" ?: ?"?\d|"ratio_pct" ?:'
@@ -67,6 +67,7 @@ _UNREAD: tuple[tuple[str, str, str], ...] = (
         (
             r"^[ \t]*Op rate[ \t]+:|^[ \t]*(?:Latency|latency) (?:mean|99th percentile)[ \t]+:"
             r"|^(?:id, )?type,?[ \t]+total ops,|org\.apache\.cassandra\.stress\."
+            r"|^\*+ Stress Settings \*+$"
         ),
         _TABLE,
     ),
@@ -106,7 +107,7 @@ _UNREAD: tuple[tuple[str, str, str], ...] = (
         _TABLE,
     ),
     ("ab's output", r"^This is ApacheBench|^Requests per second:[ \t]+[\d.]+ \[#/sec\]", _TABLE),
-    ("oha's output", r'^[ \t]*Success rate:[ \t]|"successRate"', _TABLE),
+    ("oha's output", r'^[ \t]*Success rate:[ \t]|"successRate"|^request-start,DNS,', _TABLE),
     ("hey's output", r"^[ \t]*Response time histogram:|^response-time,DNS\+dialup,", _TABLE),
     (
         "vegeta's output",
@@ -155,7 +156,10 @@ _UNREAD: tuple[tuple[str, str, str], ...] = (
     ),
     (
         "latte's text",
-        r"^(?:SUMMARY STATS|CYCLE LATENCY|CONFIG|LOG) ?[═=]|^[ \t]*Run:? .*latte",
+        (
+            r"^(?:SUMMARY STATS|CYCLE LATENCY|CONFIG|LOG) ?[═=]|^[ \t]*Run:? .*latte"
+            r"|^info: (?:Connect(?:ing|ed) to |Running benchmark)"
+        ),
         "give the JSON report that latte run saves",
     ),
     (
@@ -167,6 +171,14 @@ _UNREAD: tuple[tuple[str, str, str], ...] = (
         "YCSB's JSON",
         r'"metric" ?: ?"OVERALL"',
         "give the text that YCSB prints without -p exporter=",
+    ),
+    (
+        "YCSB's latencies of single operations",
+        (
+            r"\A(?:READ|UPDATE|INSERT|SCAN|DELETE|READ-MODIFY-WRITE),\d+,\d+$|^#\[StartTime: "
+            r'|^"StartTimestamp","Interval_Length"'
+        ),
+        "give the report that YCSB prints at its end",
     ),
     (
         "pgbench's report in another language",
@@ -182,11 +194,40 @@ _UNREAD: tuple[tuple[str, str, str], ...] = (
         "give the report that pgbench prints at its end",
     ),
 )
-_MARKS = tuple((name, re.compile(mark, re.MULTILINE), cure) for name, mark, cure in _UNREAD)
+# Forms in which a table may be and is not read
+_FORMS: tuple[tuple[str, str, str], ...] = (
+    (
+        "a query's result of one line for each cell",
+        r"^-\[ RECORD \d+ \]|^\*{10,} \d+\. row \*{10,}$",
+        r"run it without \x (psql) or \G (mysql)",
+    ),
+    (
+        "a page of HTML",
+        r"\A\s*<(?:!doctype html|!DOCTYPE html|html|table)\b",
+        "copy its text, or its table as CSV",
+    ),
+    (
+        "a table in YAML",
+        r"^- (?:clients|connections|rate_ops_per_second|throughput_ops_per_second): ",
+        "give it as JSON or CSV",
+    ),
+)
+
+
+def _compile(
+    known: tuple[tuple[str, str, str], ...],
+) -> tuple[tuple[str, re.Pattern[str], str], ...]:
+    return tuple((name, re.compile(mark, re.MULTILINE), cure) for name, mark, cure in known)
+
+
+_MARKS, _MARKS_OF_FORMS = _compile(_UNREAD), _compile(_FORMS)
 
 # What programs print before their report. No reader took the text, so the report is missing.
 _NO_REPORT: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("sysbench", re.compile(r"^sysbench 1\.\d", re.MULTILINE)),
+    ("sysbench", re.compile(r"^[ \t]*transactions:[ \t]+\d+ +\([\d.]+ per sec", re.MULTILINE)),
+    ("sysbench", re.compile(r"^[ \t]*\d+th percentile:[ \t]+[\d.]+$", re.MULTILINE)),
+    ("pgbench", re.compile(r"^tps = [\d.]+ \(", re.MULTILINE)),
     ("sysbench", re.compile(r"^\[ \d+s ?\] thds: \d", re.MULTILINE)),
     ("pgbench", re.compile(r"^(?:pgbench: (?:error|fatal)|pgbench \(|progress: )", re.MULTILINE)),
     ("pgbench", re.compile(r"^transaction type: |^starting vacuum\.\.\.", re.MULTILINE)),
@@ -212,13 +253,17 @@ def refuse_unread(text: str, name: str) -> None:
         UsageError: The text is one; the message names the program and says what to give instead.
     """
     text = strip_prefixes(text)
-    for program, mark, cure in _MARKS:
+    for program, mark, cure in (*_MARKS, *_MARKS_OF_FORMS):
         if mark.search(text):
             raise UsageError(f"{name}: that is {program}: {cure}")
     for program, mark in _NO_REPORT:
         if mark.search(text):
             last = _ENDS.search(text)
-            why = f": {last[0].strip()[:_SHOWN]}" if last else ": the output is cut off"
+            why = (
+                f": {last[0].strip()[:_SHOWN]}"
+                if last
+                else ": the output is cut off: give the whole of it"
+            )
             raise UsageError(f"{name}: {program} printed no report{why}")
 
 

@@ -92,6 +92,18 @@ class CassandraDatasets:
         del table
         return {}
 
+    def describe_early_writes(self, names: Sequence[str]) -> dict[str, str]:
+        """Say that the keyspace is not in the commit log; that this is flushed late is no news."""
+        del names
+        durable = "SELECT durable_writes FROM system_schema.keyspaces WHERE keyspace_name = %s"
+        if self._session.execute(durable, [self._keyspace]) != [(False,)]:
+            return {}
+        told = (
+            "its writes are not in the commit log (durable_writes = false): a crash loses those in"
+            " memory, and a keyspace that is in the log is slower"
+        )
+        return {f"keyspace {self._keyspace}": told}
+
     def create_tables(self, compiled: Compiled) -> DatasetNote:
         """Create the keyspace and the missing tables, and note the dataset.
 

@@ -1,6 +1,7 @@
 """Datasets in a database that speaks MySQL's protocol."""
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 
 from plimsoll.databases.connecting import use_connection
@@ -24,6 +25,37 @@ def open_datasets(target: EngineTarget) -> AbstractContextManager["MySqlDatasets
 
 
 _ROWS_READ = 200_000  # rows of a table to read at a time
+_VIEWED = re.compile(r"`((?:[^`]|``)+)`\.`((?:[^`]|``)+)`")  # a table, as servers write views
+
+
+def _describe_engine(engine: str, row_format: str, options: str) -> str:
+    """Say what writes to a table wait for, if its engine has no transactions.
+
+    Aria flushes its log after each statement, as its Aria_transaction_log_syncs shows.
+    """
+    loses = (
+        "do not wait for the storage: a crash loses the last of them, nothing is rolled back, and"
+        " a table whose COMMITs wait (InnoDB) is slower"
+    )
+    match engine.upper():
+        case "ARIA" if row_format.upper() == "PAGE" and "transactional=0" not in options.lower():
+            return (
+                "an Aria table has no transactions: each statement waits for the storage by itself,"
+                " and nothing is rolled back"
+            )
+        case "ARIA":
+            return f"writes to an Aria table without TRANSACTIONAL {loses}"
+        case "MYISAM" | "MRG_MYISAM" | "CSV" | "ARCHIVE":
+            return f"writes to a {engine} table {loses}"
+        case "MEMORY":
+            return (
+                "a MEMORY table is never on the storage: no write to it waits, a restart empties"
+                " it, and a table whose COMMITs wait (InnoDB) is slower"
+            )
+        case "BLACKHOLE":
+            return "a BLACKHOLE table keeps no row: nothing that is written to it is stored"
+        case _:
+            return f"a table of {engine} has no transactions: no COMMIT waits for its writes"
 
 
 class MySqlDatasets(SqlDatasets):
@@ -101,6 +133,37 @@ class MySqlDatasets(SqlDatasets):
             table.name,
         )
         return {str(column).lower(): str(kind) for column, kind in rows}
+
+    def describe_early_writes(self, names: Sequence[str]) -> dict[str, str]:
+        """Say of tables without transactions what their writes wait for."""
+        told: dict[str, str] = {}
+        seen: set[str] = set()
+        asked = {name.strip("`").replace("``", "`") for name in names}
+        while asked := asked - seen:
+            seen |= asked
+            places = f"({', '.join('?' * len(asked))})"
+            tables = self._execute(
+                "SELECT t.table_name, t.engine, COALESCE(t.row_format, ''),"  # noqa: S608 - placeholders
+                " COALESCE(t.create_options, '') FROM information_schema.tables t"
+                " JOIN information_schema.engines e ON e.engine = t.engine"
+                f" WHERE t.table_schema = DATABASE() AND t.table_name IN {places}"
+                " AND COALESCE(e.transactions, 'NO') <> 'YES'",
+                *asked,
+            )
+            for name, *facts in tables:
+                told[str(name)] = _describe_engine(*map(str, facts))
+            views = self._execute(
+                "SELECT DATABASE(), view_definition FROM information_schema.views"  # noqa: S608 - placeholders
+                f" WHERE table_schema = DATABASE() AND table_name IN {places}",
+                *asked,
+            )
+            asked = {
+                table.replace("``", "`")
+                for database, text in views
+                for place, table in _VIEWED.findall(str(text))
+                if place.replace("``", "`") == database
+            }
+        return told
 
     def _execute(self, sql: str, *values: object) -> Rows:
         return session.execute(self._connection, sql.replace("?", "%s") if values else sql, values)

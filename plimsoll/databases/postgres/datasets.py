@@ -1,6 +1,6 @@
 """Datasets in a PostgreSQL database: tables in the first schema of the user's search path."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from itertools import count
 
@@ -25,6 +25,29 @@ def open_datasets(target: EngineTarget) -> AbstractContextManager["PostgresDatas
 
 
 _BLOCKS_READ = 16_384  # blocks of a table to read at a time: 128 MiB
+UNLOGGED = (
+    "an UNLOGGED table is not in the log: no COMMIT waits for what is written to it, a crash"
+    " empties it, and a table that is in the log is slower"
+)
+TEMPORARY = "a temporary table is not in the log: no COMMIT waits for what is written to it"
+_FOREIGN = "a foreign table: whether another server's COMMIT waits for the storage is not known"
+# A table, its partitions and children, and what is behind it if it is a view or has rules
+_EARLY_WRITES = """
+WITH RECURSIVE reached (oid) AS (
+  SELECT to_regclass(?)::oid
+   UNION
+  SELECT next.oid FROM reached, LATERAL (
+    SELECT inhrelid FROM pg_inherits WHERE inhparent = reached.oid
+     UNION ALL
+    SELECT d.refobjid FROM pg_rewrite w JOIN pg_depend d ON d.objid = w.oid
+     WHERE w.ev_class = reached.oid AND d.classid = 'pg_rewrite'::regclass
+       AND d.refclassid = 'pg_class'::regclass
+  ) AS next (oid))
+SELECT c.oid::regclass::text, c.relpersistence::text, c.relkind::text
+  FROM reached JOIN pg_class c ON c.oid = reached.oid
+ WHERE (c.relpersistence IN ('u', 't') AND c.relkind = 'r') OR c.relkind = 'f'
+ ORDER BY 1
+"""
 
 
 class PostgresDatasets(SqlDatasets):
@@ -90,6 +113,14 @@ class PostgresDatasets(SqlDatasets):
             self.find_noted_name(compiled),
         )
         return int(rows[0][0]) - 1 if rows else 0
+
+    def describe_early_writes(self, names: Sequence[str]) -> dict[str, str]:
+        """Say of tables that are not in the log that no COMMIT waits for their writes."""
+        return {
+            str(table): _FOREIGN if kind == "f" else TEMPORARY if persists == "t" else UNLOGGED
+            for name in names
+            for table, persists, kind in self._execute(_EARLY_WRITES, name)
+        }
 
     def _execute(self, sql: str, *values: object) -> Rows:
         if values:

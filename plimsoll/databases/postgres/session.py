@@ -262,7 +262,7 @@ def _describe_refusal(target: EngineTarget, error: Exception) -> str:
     elif "Server refuses SSL" in str(cause):
         message = "the server offers no TLS; `tls` off does without"
     elif isinstance(cause, pg8000.native.InterfaceError | OSError | _RefusedError):
-        message = shorten_message(cause)
+        message = shorten_message(getattr(cause, "strerror", None) or cause)
     else:
         message = describe_unreadable(error)
     return f"cannot connect to {place}: {message}"

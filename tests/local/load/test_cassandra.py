@@ -15,6 +15,7 @@ from plimsoll.databases.cassandra.datasets import CassandraDatasets
 from plimsoll.databases.cassandra.session import CassandraSession
 from plimsoll.databases.prepare import prepare_dataset
 from plimsoll.databases.reading_back import add_read_back
+from plimsoll.load_line.durability import note_tables
 from plimsoll.local.databases.cassandra_server import CassandraServer
 from plimsoll.model.engine.answered import LoadReport
 from plimsoll.model.engine.asked import ClosedLoop, EngineTarget, LoadSpec, OpenLoop
@@ -39,6 +40,19 @@ def keyspace(cassandra: CassandraServer, request: pytest.FixtureRequest) -> Iter
     yield target
     with CassandraSession(target) as session:
         session.execute(f"DROP KEYSPACE IF EXISTS {name}")
+
+
+def test_a_keyspace_outside_the_commit_log_is_told(keyspace: EngineTarget) -> None:
+    replicas = "{'class': 'SimpleStrategy', 'replication_factor': 1}"
+    made = f"CREATE KEYSPACE {keyspace.database} WITH replication = {replicas}"
+    with CassandraSession(keyspace) as session:
+        session.execute(f"{made} AND durable_writes = false")
+    compiled = load_workload("ycsb-a").compile(RECORDS, {}, "cql")
+    (told,) = note_tables(keyspace, compiled)
+    assert told.startswith(f"keyspace {keyspace.database}: its writes are not in the commit log")
+    with CassandraSession(keyspace) as session:
+        session.execute(f"ALTER KEYSPACE {keyspace.database} WITH durable_writes = true")
+    assert note_tables(keyspace, compiled) == ()
 
 
 def counters(target: EngineTarget) -> dict[str, int]:

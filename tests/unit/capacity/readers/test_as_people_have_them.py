@@ -355,7 +355,37 @@ def numbered(form: str) -> Callable[[str], str]:
     )
 
 
+def as_task(text: str) -> str:
+    """As Ansible prints the result of a command."""
+    result = {"changed": True, "rc": 0, "stdout": text, "stdout_lines": text.split("\n")}
+    return f"TASK [run]\nok: [db-1] => {json.dumps(result, indent=4)}\n\nPLAY RECAP\n"
+
+
+def as_notebook(text: str) -> str:
+    """As Jupyter keeps it."""
+    output = {"output_type": "stream", "text": text.splitlines(keepends=True)}
+    return json.dumps({"cells": [{"cell_type": "code", "outputs": [output]}]}, indent=1)
+
+
+def as_events(text: str) -> str:
+    """As CloudWatch gives a log."""
+    events = [{"timestamp": 1, "message": line} for line in text.rstrip("\n").split("\n")]
+    return json.dumps({"events": events, "nextToken": "f/1"}, indent=4)
+
+
 WRAPPERS: dict[str, Callable[[str], str]] = {
+    "Ansible": as_task,
+    "a field of JSON": lambda text: json.dumps({"Status": "Success", "Output": text, "Error": ""}),
+    "a notebook": as_notebook,
+    "CloudWatch": as_events,
+    "Loki": as_log("line"),
+    "Python's bytes": lambda text: repr(text.encode()),
+    "Buildkite's times": lambda text: "".join(
+        f"\x1b_bk;t=1700000000{number:03d}\x07{line}\n"
+        for number, line in enumerate(text.split("\n"))
+    ),
+    "breaks of a page": lambda text: text.replace("\n", "<br>\n"),
+    "a block of a chat": lambda text: f"```{text}```",
     "docker's files": as_log("log"),
     "journalctl -o json": as_log("MESSAGE"),
     "cat -n": numbered("{:6d}\t{}\n"),
@@ -393,6 +423,96 @@ def test_json_between_other_lines_is_read(name: str, tmp_path: Path) -> None:
 def test_json_that_is_cut_off_behind_another_is_not_left_out(tmp_path: Path) -> None:
     whole = text_of("k6-summary-export.json")
     assert "no JSON" in refusal_of(written(tmp_path, whole + whole[: len(whole) // 2]))
+
+
+AROUND = [
+    ("", "user@host:~$ "),
+    ("user@host:~/b$ ./bench.sh | tee a.txt\n", "user@host:~/b$ exit\nlogout\n"),
+    ("(venv) [root@db-1 bench]# ./bench.sh\n", "(venv) [root@db-1 bench]# \n"),
+    ("\u279c  bench git:(main) \u2717 ./bench.sh\n", "\u279c  bench git:(main) \u2717 \n"),
+    ("PS C:\\bench> .\\bench.ps1\r\n", "PS C:\\bench> \r\n"),
+    ("MariaDB [shop]> TABLE steps;\n", "2 rows in set (0.000 sec)\n\nMariaDB [shop]> Bye\n"),
+    ("shop=# TABLE steps;\n", "(2 rows)\n\nshop=# \\q\n"),
+    ("[sudo] password for u: \n", "\nreal\t0m10.123s\nuser\t0m1.000s\nsys\t0m0.500s\n"),
+    ("[1] 10:00:00 [SUCCESS] db-1\n", "1.2user 0.4system 0:10.12elapsed 16%CPU (9maxresident)k\n"),
+    (
+        "\x1b[0Ksection_start:1560896352:run\r\x1b[0KRun\n\x1b[32;1m$ ./bench.sh\x1b[0;m\n",
+        "\x1b[0Ksection_end:1560896353:run\r\x1b[0K\n\x1b[32;1mJob succeeded\x1b[0;m\n",
+    ),
+    (
+        'Script started on 2026-11-27 10:00:00+00:00 [TERM="xterm"]\r\n\x1b[?2004hu@h:~$ x\r\n\r',
+        'u@h:~$ exit\r\n\r\nScript done on 2026-11-27 10:00:10+00:00 [COMMAND_EXIT_CODE="0"]\n',
+    ),
+    ("+ ./bench.sh\n", "+ echo done\ndone\n"),
+    ("  0%|          | 0/9\r100%|#########| 9/9\r\n", "[====>    ] 50%\r[=========] 100%\rdone\n"),
+    ("Warning: Permanently added 'db' (ED25519).\r\n", "Connection to db closed.\r\n"),
+]  # fmt: skip
+TABLES = {
+    "a.csv": TABLE,
+    "of blanks": TABLE.replace(",", "   "),
+    "of tabs": TABLE.replace(",", "\t"),
+    "of psql": " "
+    + TABLE.replace(",", " | ").replace("99\n", "99\n---+---+---\n", 1).replace("\n", "\n "),
+}
+
+
+@pytest.mark.parametrize("around", AROUND, ids=lambda around: around[0][:12] + around[1][:12])
+@pytest.mark.parametrize("table", TABLES)
+def test_what_stands_around_a_table_is_left_out(
+    table: str, around: tuple[str, str], tmp_path: Path
+) -> None:
+    text = f"{around[0]}{TABLES[table].rstrip()}\n{around[1]}"
+    assert figures_of(written(tmp_path, text)) == figures_of(written(tmp_path, TABLE))
+
+
+LOGGED = [
+    ("2026-11-27T10:00:0{}.1234567Z ", "##[group]Run ./bench.sh", "Post job cleanup."),
+    ("2026-11-27T10:00:00.12345{}Z 01O ", "\x1b[32;1m$ ./bench.sh\x1b[0;m", "Job succeeded"),
+]
+
+
+@pytest.mark.parametrize(("prefix", "before", "after"), LOGGED)
+def test_a_table_within_the_log_of_a_pipeline_is_read(
+    prefix: str, before: str, after: str, tmp_path: Path
+) -> None:
+    lines = [before, *TABLE.rstrip().split("\n"), after]
+    text = "".join(f"{prefix.format(number)}{line}\n" for number, line in enumerate(lines))
+    assert figures_of(written(tmp_path, text)) == figures_of(written(tmp_path, TABLE))
+
+
+def test_a_table_within_a_journal_is_read(tmp_path: Path) -> None:
+    host = "Nov 27 10:00:00 db-1"
+    text = "".join(f"{host} bench.sh[123]: {line}\n" for line in TABLE.rstrip().split("\n"))
+    head = "-- Journal begins at Fri 2026-11-27 09:00:00 UTC. --\n"
+    tail = f"{host} systemd[1]: bench.service: Deactivated successfully.\n"
+    assert figures_of(written(tmp_path, head + text + tail)) == figures_of(written(tmp_path, TABLE))
+
+
+def test_digits_before_a_cell_are_never_taken_for_its_own(tmp_path: Path) -> None:
+    text = "".join(f"t=170{line}\n" for line in TABLE.rstrip().split("\n"))
+    assert "unknown column 't=170clients'" in refusal_of(written(tmp_path, text))
+
+
+@pytest.mark.parametrize("row", ["2,13", "1,300", "4;", "700", "9 ms"])
+def test_a_row_of_too_few_cells_with_a_number_is_refused(row: str, tmp_path: Path) -> None:
+    assert "a.txt row 4: " in refusal_of(written(tmp_path, f"{TABLE}{row}\n"))
+
+
+def test_results_of_several_machines_are_a_load_line(tmp_path: Path) -> None:
+    heavier = text_of("pgbench-15.txt").replace("clients: 4", "clients: 8")
+    steps = steps_of(written(tmp_path, as_task(text_of("pgbench-15.txt")) + as_task(heavier)))
+    assert [step.connections for step in steps] == [4, 8]
+
+
+def test_an_output_beside_one_within_json_is_the_one_that_is_read(tmp_path: Path) -> None:
+    other = json.dumps({"last": text_of("pgbench-15.txt").replace("clients: 4", "clients: 8")})
+    (step,) = steps_of(written(tmp_path, f"{text_of('pgbench-15.txt')}{other}\n"))
+    assert step.connections == 4
+
+
+def test_an_output_within_json_that_is_not_read_is_named(tmp_path: Path) -> None:
+    refusal = refusal_of(written(tmp_path, as_task("Op rate : 9\ntype       total ops,  op/s\n")))
+    assert "that is cassandra-stress's output" in refusal
 
 
 def test_json_with_other_text_between_its_lines_is_named(tmp_path: Path) -> None:
@@ -715,6 +835,24 @@ def test_threads_that_finish_their_last_transaction_are_no_lost_threads() -> Non
             "wrk2 printed no report: unab",
         ),
         ("ERRO[0030] test run was aborted because k6 rec\n", "k6 printed no report: ERRO[0030]"),
+        (
+            "tps = 2000.1 (without initial connection time)\n",
+            "pgbench printed no report: the output",
+        ),
+        (
+            "    transactions:   160 (1333.21 per sec.)\n",
+            "sysbench printed no report: the output is",
+        ),
+        ("READ,1700000000000,1234\n", "that is YCSB's latencies of single operations: give the re"),
+        ("info: Connecting to [127.0.0.1]...\n", "that is latte's text: give the JSON report"),
+        ("-[ RECORD 1 ]-\nclients | 1\n", "that is a query's result of one line for each cell: ru"),
+        (f"{'*' * 27} 1. row {'*' * 27}\nclients: 1\n", r"run it without \x (psql) or \G (mysql)"),
+        (
+            "<!DOCTYPE html><html></html>",
+            "that is a page of HTML: copy its text, or its table as C",
+        ),
+        ("- clients: 1\n  window_s: 9\n", "that is a table in YAML: give it as JSON or CSV"),
+        ("  clients window_s\n0       1        9\n", "leave out what numbers the rows"),
         ("bench-1 | sysbench 1.0.20 (using\nbench-1 | FATAL: no\n", "printed no report: FATAL: no"),
     ],
 )
@@ -726,6 +864,9 @@ def test_an_output_without_its_report_is_named(text: str, message: str, tmp_path
 
 
 UNREAD = {
+    "HammerDB     ": "hammerdb>loadscript\nScript loaded\n",
+    "cassandra-stress   ": "******** Stress Settings ********\nCommand:\n  Type: write\n",
+    "oha ": "request-start,DNS,DNS+dialup,Response-delay\n0.1,0,0,0.1\n",
     "cassandra-stress  ": "id, type       total ops,    op/s\n4 threadCount, total,  10000,   9\n",
     "siege": "Transactions:\t\t1000 hits\nAvailability:\t\t100.00 %\n",
     "HammerDB  ": '{"64B2C": {"db": "MariaDB", "activevu": "4", "nopm": "129416"}}',
