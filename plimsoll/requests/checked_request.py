@@ -231,8 +231,12 @@ def read_workload_choice(choice: WorkloadChoice) -> Workload:
 
 
 def hash_workload(request: Request) -> str:
-    """Return the SHA-256 of the workload's text, which identifies what was measured."""
-    return hashlib.sha256(read_workload_choice(request.workload).text.encode()).hexdigest()
+    """Return the SHA-256 of the workload's text and of those that it extends.
+
+    It identifies what was measured.
+    """
+    workload = read_workload_choice(request.workload)
+    return hashlib.sha256("".join([workload.text, *workload.base_texts]).encode()).hexdigest()
 
 
 def _estimate_width(value: Value) -> int:

@@ -12,14 +12,18 @@ from plimsoll.workload.declared import workload_error
 from plimsoll.workload.pgbench.scanner import Meta, Piece, scan
 
 MOST_STATEMENTS = 10_000
-_DEFINES = ("CREATE", "ALTER", "DROP")
-_KINDS = """
- DOMAIN EXTENSION FUNCTION INDEX PROCEDURE RULE SCHEMA SEQUENCE STATISTICS TABLE TRIGGER TYPE VIEW
-""".split()
-_BEFORE_KINDS = "CONSTRAINT MATERIALIZED OR RECURSIVE REPLACE UNIQUE UNLOGGED".split()
-_OTHERS = """
- ANALYZE BEGIN COMMENT COMMIT DELETE DO END INSERT SELECT SET START TRUNCATE UPDATE VACUUM WITH
-""".split()
+_DEFINES = {"CREATE", "ALTER", "DROP"}
+_KINDS = {
+    *("DOMAIN", "EXTENSION", "FUNCTION", "INDEX", "PROCEDURE", "RULE", "SCHEMA", "SEQUENCE"),
+    *("STATISTICS", "TABLE", "TRIGGER", "TYPE", "VIEW"),
+}
+_BEFORE_KINDS = {
+    *("CONSTRAINT", "MATERIALIZED", "OR", "RECURSIVE", "REPLACE", "UNIQUE", "UNLOGGED"),
+}
+_OTHERS = {
+    *("ANALYZE", "BEGIN", "COMMENT", "COMMIT", "DELETE", "DO", "END", "INSERT", "SELECT", "SET"),
+    *("START", "TRUNCATE", "UPDATE", "VACUUM", "WITH"),
+}
 
 
 def read_schema(text: str, source: str | None = None) -> tuple[str, ...]:
