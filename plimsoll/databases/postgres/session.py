@@ -327,7 +327,8 @@ def make_schema(master: EngineTarget, owner: EngineTarget, statements: Sequence[
     """
     with use_connection(connect(master)) as connection:
         ((database, schema),) = execute(connection, "SELECT current_database(), current_schema()")
-        for place in (f"DATABASE {quote_name(database)}", f"SCHEMA {quote_name(schema)}"):
+        for kind, name in (("DATABASE", database), ("SCHEMA", schema)):
+            place = f"{kind} {quote_name(str(name))}"
             execute(connection, f"GRANT CREATE ON {place} TO {quote_name(owner.user)}")
     with use_connection(connect(owner)) as connection:
         for statement in (*statements, "COMMIT", "VACUUM (ANALYZE)"):
