@@ -414,26 +414,58 @@ def check_each_other(name: str, program: str, seconds: int, repetitions: int) ->
 def compare_throughput(
     program: str, target: EngineTarget, compiled: Compiled, seconds: int, repetitions: int
 ) -> None:
-    """Send the transactions of both programs to the same rows in turn, and print the ratios."""
-    click.echo("\n| connections | Plimsoll, per minute | go-tpc | ratios |")
-    click.echo("|---|---|---|---|")
+    """Send the transactions of both programs to the same rows in turn, and print the ratios.
+
+    The server counts the statements of each: a new order of go-tpc reads all its items in one
+    statement, all its stock in another and inserts all its lines in a third.
+    """
+    click.echo(
+        "\n| connections | Plimsoll, per minute | go-tpc | ratios"
+        " | statements per transaction | go-tpc | ratios of statements |"
+    )
+    click.echo("|---|---|---|---|---|---|---|")
+    if target.protocol == "postgres":
+        execute(target, "CREATE EXTENSION IF NOT EXISTS pg_stat_statements")
     for connections in (1, 8, 32):
-        pairs = []
+        pairs: list[tuple[float, float, float, float]] = []
         for _ in range(repetitions):
             sent = spec(target, compiled, 10**9, connections)
             update = {"operations_limit": None, "duration_s": seconds, "statement_latencies": False}
-            text = plimsoll_engine.run(sent.model_copy(update=update).model_dump_json())
+            with counted(target) as own:
+                text = plimsoll_engine.run(sent.model_copy(update=update).model_dump_json())
             report = LoadReport.model_validate_json(text)
             ours = sum(one.succeeded for one in report.operations.values()) * 60 / seconds
             time_limit = ("-T", str(connections), "--time", f"{seconds}s")
             weights = ("--weight", "44,44,4,4,4")
-            (theirs,) = call_go_tpc(
-                program, target, "run", *time_limit, *weights, found=r"tpmTotal: ([\d.]+)"
-            )
-            pairs.append((ours, float(theirs)))
-        middle_ours, middle_theirs = (statistics.median(side) for side in zip(*pairs, strict=True))
-        ratios = " ".join(f"{ours / theirs:.2f}" for ours, theirs in pairs)
-        click.echo(f"| {connections} | {middle_ours:,.0f} | {middle_theirs:,.0f} | {ratios} |")
+            with counted(target) as others:
+                (found,) = call_go_tpc(
+                    program, target, "run", *time_limit, *weights, found=r"tpmTotal: ([\d.]+)"
+                )
+            theirs = float(found)
+            pairs.append((ours, theirs, own[0] * 60 / seconds, others[0] * 60 / seconds))
+        rates, their_rates, *_ = zip(*pairs, strict=True)
+        each = statistics.median(statements / rate for rate, _, statements, _ in pairs)
+        their_each = statistics.median(statements / rate for _, rate, _, statements in pairs)
+        ratios = " ".join(f"{ours / theirs:.2f}" for ours, theirs, *_ in pairs)
+        of_statements = " ".join(f"{ours / theirs:.2f}" for *_, ours, theirs in pairs)
+        click.echo(
+            f"| {connections} | {statistics.median(rates):,.0f}"
+            f" | {statistics.median(their_rates):,.0f} | {ratios} | {each:.1f} | {their_each:.1f}"
+            f" | {of_statements} |"
+        )
+
+
+@contextmanager
+def counted(target: EngineTarget) -> Iterator[list[int]]:
+    """Have the server count its statements; the list has their number at the end."""
+    family, statements = family_of(target.protocol), [0]
+    before = family.read_counters(target)
+    yield statements
+    after = family.read_counters(target)
+    assert before is not None
+    assert after is not None
+    figures = family.server_figures(before, after, statements_by_clients=None)
+    statements[0] = figures.statements_by_server or 0
 
 
 def call_go_tpc(

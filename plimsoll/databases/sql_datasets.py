@@ -91,6 +91,13 @@ class SqlDatasets(ABC):
     def _procedure_exists(self, name: str) -> bool: ...
 
     @abstractmethod
+    def _comment_procedure(self, name: str, comment: str) -> None: ...
+
+    @abstractmethod
+    def _list_procedures(self, comment: str) -> set[str]:
+        """List the procedures that have a comment, in small letters."""
+
+    @abstractmethod
     def _columns_of(self, table: str) -> tuple[str, ...]:
         """List the existing columns, in their order."""
 
@@ -162,12 +169,14 @@ class SqlDatasets(ABC):
         else:
             for table in compiled.tables:
                 check_absent(table.name, notes, there=self._table_exists(table.name))
-            for procedure, sql in compiled.procedures.items():
-                if sql is not None and self._procedure_exists(procedure):
-                    raise PlimsollError(
-                        f"a procedure {procedure} is there, and Plimsoll did not make it: use"
-                        " another database"
-                    )
+        made = self._list_procedures(_comment_on(name))
+        for procedure, sql in compiled.procedures.items():
+            own = sql is None or procedure.lower() in made
+            if not own and self._procedure_exists(procedure):
+                raise PlimsollError(
+                    f"a procedure {procedure} is there, and Plimsoll did not make it: use another"
+                    " database"
+                )
         self._execute(f"{_CREATE_NOTES}{self.notes_options}")
         loaded_rows = note.loaded_rows if note else count_no_rows(compiled)
         self._execute(
@@ -220,6 +229,8 @@ class SqlDatasets(ABC):
         for procedure, creation in compiled.procedures.items():
             if creation is not None and not self._procedure_exists(procedure):
                 self._execute(creation)
+                comment = _comment_on(self.find_noted_name(compiled))
+                self._comment_procedure(procedure, comment)
         note_counts(compiled, counts, self.note_progress)
         return counts
 
@@ -325,12 +336,16 @@ class SqlDatasets(ABC):
         """Read pages of an index, or of a table and its primary key, while `going_on` allows it."""
 
     def drop(self, compiled: Compiled) -> None:
-        """Drop a dataset that has a note, with its procedures, and its note last."""
+        """Drop a dataset that has a note, with its procedures, and its note last.
+
+        Procedures are found by their comment: another workload on the same dataset may have made
+        them.
+        """
         name = self.find_noted_name(compiled)
         if name not in self.read_notes():
             return
-        for procedure in (name for name, sql in compiled.procedures.items() if sql is not None):
-            self._execute(f"DROP PROCEDURE IF EXISTS {self._quote(procedure)}")
+        for procedure in sorted(self._list_procedures(_comment_on(name))):
+            self._execute(f"DROP PROCEDURE {self._quote(procedure)}")
         for table in compiled.tables:
             self._drop_references(table)
         for table in compiled.tables:
@@ -359,3 +374,8 @@ class SqlDatasets(ABC):
                 f"a table {table.name} exists with other columns"
                 f" ({shorten_message(', '.join(present))}): use another database"
             )
+
+
+def _comment_on(dataset: str) -> str:
+    """Return the comment on a dataset's procedures."""
+    return f"Plimsoll made it for the dataset {dataset}"

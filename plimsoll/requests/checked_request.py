@@ -25,6 +25,7 @@ from plimsoll.model.request.request import Request
 from plimsoll.model.validation import validate
 from plimsoll.workload.compiled import Compiled, Table
 from plimsoll.workload.library import load_builtin_workload, parse_workload
+from plimsoll.workload.pgbench.schema import read_schema
 from plimsoll.workload.pgbench.workload import NO_TABLES, ScriptWorkload, is_scripted
 from plimsoll.workload.workload import Workload
 
@@ -48,12 +49,14 @@ class CheckedRequest:
         workload: The workload of the run's own search.
         phases: The workload of each phase, by the phase's name.
         background: The workload of each background load, in the request's order.
+        schema: The statements that make the tables of scripts, where the request has them.
     """
 
     request: Request
     workload: Compiled
     phases: Mapping[str, Compiled]
     background: tuple[Compiled, ...]
+    schema: tuple[str, ...] = ()
 
     def of_phase(self, phase: str | None) -> Compiled:
         """Return the workload of a phase, by its name; the run's own if it is None."""
@@ -143,16 +146,19 @@ def check_request(request: Request, known: CompiledWorkloads | None = None) -> C
 def _compile_workloads(request: Request, known: CompiledWorkloads) -> CheckedRequest:
     protocol = request_protocol(request)
     scale = request.prepare.pgbench
+    schema = _read_schema(request)
     own = _compile_choice(request.workload, protocol, known, scale)
-    if scale is not None and not is_scripted(own):
+    field = "schema_sql" if schema else "pgbench"
+    makes_tables = scale is not None or bool(schema)
+    if makes_tables and not is_scripted(own):
         problem = f"is for pgbench scripts, and {own.name} brings its own tables"
-        raise UsageError(Complaint(("prepare", "pgbench"), problem, scale))
-    if scale is not None and not request.target.provisioned:
+        raise UsageError(Complaint(("prepare", field), problem, scale))
+    if makes_tables and not request.target.provisioned:
         problem = (
             "is for a target that is made for the run; in an existing database `plimsoll prepare"
             f" --workload {_PGBENCH}` makes pgbench's tables"
         )
-        raise UsageError(Complaint(("prepare", "pgbench"), problem, scale))
+        raise UsageError(Complaint(("prepare", field), problem, scale))
     background: list[Compiled] = []
     for number, load in enumerate(request.background):
         try:
@@ -166,7 +172,16 @@ def _compile_workloads(request: Request, known: CompiledWorkloads) -> CheckedReq
             phases[phase.name] = _compile_choice(choice, protocol, known, scale)
         except UsageError as error:
             raise error.within("phases", number) from None
-    return CheckedRequest(request, own, phases, tuple(background))
+    return CheckedRequest(request, own, phases, tuple(background), schema)
+
+
+def _read_schema(request: Request) -> tuple[str, ...]:
+    if request.prepare.schema_sql is None:
+        return ()
+    try:
+        return read_schema(request.prepare.schema_sql)
+    except UsageError as error:
+        raise error.within("prepare", "schema_sql") from None
 
 
 def _compile_choice(
@@ -216,8 +231,12 @@ def read_workload_choice(choice: WorkloadChoice) -> Workload:
 
 
 def hash_workload(request: Request) -> str:
-    """Return the SHA-256 of the workload's text, which identifies what was measured."""
-    return hashlib.sha256(read_workload_choice(request.workload).text.encode()).hexdigest()
+    """Return the SHA-256 of the workload's text and of those that it extends.
+
+    It identifies what was measured.
+    """
+    workload = read_workload_choice(request.workload)
+    return hashlib.sha256("".join([workload.text, *workload.base_texts]).encode()).hexdigest()
 
 
 def _estimate_width(value: Value) -> int:
@@ -334,7 +353,8 @@ def _refuse_what_find_takes_alone(checked: CheckedRequest) -> None:
                 " knows"
             )
             raise UsageError(Complaint(("workload",), problem))
-        if is_scripted(compiled) and not (target.provisioned and compiled.tables):
+        has_tables = target.provisioned and (compiled.tables or checked.schema)
+        if is_scripted(compiled) and not has_tables:
             raise UsageError(Complaint(("workload",), NO_TABLES))
         if compiled.procedures:
             problem = (

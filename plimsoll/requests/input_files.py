@@ -11,17 +11,20 @@ from plimsoll.documents import MAX_CHARACTERS, Document, read_document, read_tex
 from plimsoll.errors import UsageError
 from plimsoll.files import resolve_links
 from plimsoll.workload import parse_workload
+from plimsoll.workload.pgbench.schema import read_schema
 from plimsoll.workload.pgbench.workload import FIELD, load_scripts, names_scripts
 
 _TEXT = "tag:yaml.org,2002:str"
 _Pair = tuple[yaml.Node, yaml.Node]
+# mappings that may name a file, and the field that does
+_NAMING = {"input": "file", "workload": "file", "prepare": "schema"}
 
 
 def read_named_files(document: Document, folders: Sequence[Path]) -> None:
     """Replace each file that a document names by what is in it.
 
-    `input: {file: PATH}` of a phase becomes `csv`, and `workload: {file: PATH}` becomes
-    `definition`, so that a request is whole once it was read.
+    `input: {file: PATH}` of a phase becomes `csv`, `workload: {file: PATH}` becomes `definition`,
+    and `prepare: {schema: PATH}` becomes `schema_sql`, so that a request is whole once it was read.
 
     A request may come from somebody else (a pull request), and its inputs go into a database and
     into reports. So it names files in the folders given, or below them, links resolved.
@@ -31,8 +34,8 @@ def read_named_files(document: Document, folders: Sequence[Path]) -> None:
         folders: The folders in which files may lie; relative paths start at the first.
 
     Raises:
-        UsageError: A file lies elsewhere, cannot be read or is no workload, or all of them are too
-            long together.
+        UsageError: A file lies elsewhere, cannot be read, is no workload or no schema, or all of
+            them are too long together.
     """
     characters = 0
 
@@ -45,13 +48,17 @@ def read_named_files(document: Document, folders: Sequence[Path]) -> None:
             raise _refuse(document, value, problem)
         return text
 
-    for name, given in list(_find_mappings(document.root, {"input", "workload"})):
+    for name, given in list(_find_mappings(document.root, {*_NAMING})):
         for place, (key, value) in enumerate(given.value):
-            if key.value != "file" or not isinstance(value, yaml.ScalarNode):
+            if key.value != _NAMING[name] or not isinstance(value, yaml.ScalarNode):
                 continue
             file = str(value.value)
             if name == "input":
-                made = _make_csv(value, read(name, value, file))
+                made = _make_text("csv", value, read(name, value, file))
+            elif name == "prepare":
+                text = read("schema", value, file)
+                read_schema(text, source=str(folders[0] / file))
+                made = _make_text("schema_sql", value, text)
             elif names_scripts(file):
                 made = _make_definition(
                     value, load_scripts(file, partial(read, name, value)).document
@@ -102,9 +109,9 @@ def _require_allowed(
     return path
 
 
-def _make_csv(value: yaml.Node, text: str) -> _Pair:
+def _make_text(field: str, value: yaml.Node, text: str) -> _Pair:
     marks = value.start_mark, value.end_mark
-    return yaml.ScalarNode(_TEXT, "csv", *marks), yaml.ScalarNode(_TEXT, text, *marks)
+    return yaml.ScalarNode(_TEXT, field, *marks), yaml.ScalarNode(_TEXT, text, *marks)
 
 
 def _make_definition(value: yaml.Node, workload: Document) -> _Pair:

@@ -166,6 +166,7 @@ def _make_sharing_key(checked: CheckedRequest, *, local: bool) -> str:
         [
             [target.kind, target.engine, version, target.database, volume],
             datasets,
+            checked.schema,
             request.load.seed,
             request.prepare.load_order,
         ]

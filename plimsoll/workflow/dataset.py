@@ -5,8 +5,10 @@ from collections.abc import Mapping, Sequence
 from plimsoll import words
 from plimsoll.aws.run_files import CONDITIONS, PARTS_FAILURES, REQUEST, files_of
 from plimsoll.aws.run_records import now, records_of, require_loading_budget
+from plimsoll.databases import postgres
 from plimsoll.databases.conditions import AUDIT_MAX_S, audit_conditions
 from plimsoll.databases.family import family_of
+from plimsoll.databases.load_user import switch_to_load_user
 from plimsoll.errors import DatasetError
 from plimsoll.fleet.failures import extract_cause
 from plimsoll.model.deployment.function_settings import (
@@ -59,6 +61,8 @@ def create_schema(settings: ReachSettings, run_id: str) -> dict[str, object]:
     if request.target.provisioned:  # the owner of an existing endpoint manages its users
         load_user = family.make_load_user(master, run_id)
         target = target.model_copy(update={"load_user": load_user})
+    if checked.schema and not is_restored(record, request):
+        postgres.make_schema(master, switch_to_load_user(master, run_id), checked.schema)
     records_of(settings).change(run_id, target=target, server_version=version)
     if is_restored(record, request):  # on one machine a restored copy is complete at once
         return {"parts": [] if record.local else divide_reading(checked.tables)}

@@ -1,6 +1,7 @@
 """Finding workloads: built in, in a file, or inline in a request."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -88,7 +89,8 @@ def parse_workload(document: str | Mapping[str, Any], *, source: str = "workload
             root, text = read_document(document, source), document
         else:
             root, text = make_document(document, source)
-        return read_workload(_extend(root), text=text, name=name, datasets=_read_dataset)
+        workload = read_workload(_extend(root), text=text, name=name, datasets=_read_dataset)
+        return replace(workload, base_texts=tuple(_list_base_texts(root)))
     except UsageError as error:
         raise WorkloadError(*error.complaints) from None
 
@@ -104,6 +106,14 @@ def _extend(document: Document) -> Document:
         raise document.locate_complaints(UsageError(unknown))
     text = _read_text(folder, base)
     return document.extend(_extend(read_document(text, f"{base}{_SUFFIX}")), _EXTENDS)
+
+
+def _list_base_texts(document: Document) -> Iterator[str]:
+    """Yield the texts of the built-in workloads that one extends, the nearest first."""
+    if base := document.value.get(_EXTENDS):
+        text = _read_text(find_packaged_folder("workloads"), base)
+        yield text
+        yield from _list_base_texts(read_document(text, f"{base}{_SUFFIX}"))
 
 
 def _read_dataset(name: str) -> Document:

@@ -118,6 +118,7 @@ class Workload:
         document: The document that it was read from.
         tables_document: The document with its tables: a dataset's or its own.
         text: The text of the document.
+        base_texts: The texts of the built-in workloads that it extends, the nearest first.
     """
 
     name: str
@@ -128,6 +129,7 @@ class Workload:
     document: Document
     tables_document: Document
     text: str
+    base_texts: tuple[str, ...] = ()
 
     def compile(
         self,

@@ -199,6 +199,18 @@ class MySqlDatasets(SqlDatasets):
         )
         return bool(rows)
 
+    def _comment_procedure(self, name: str, comment: str) -> None:
+        self._execute(f"ALTER PROCEDURE {self._quote(name)} COMMENT ?", comment)
+
+    def _list_procedures(self, comment: str) -> set[str]:
+        rows = self._execute(
+            "SELECT routine_name FROM information_schema.routines"
+            " WHERE routine_schema = DATABASE() AND routine_type = 'PROCEDURE'"
+            " AND routine_comment = ?",
+            comment,
+        )
+        return {str(name).lower() for (name,) in rows}
+
     def _columns_of(self, table: str) -> tuple[str, ...]:
         rows = self._execute(
             "SELECT column_name FROM information_schema.columns"

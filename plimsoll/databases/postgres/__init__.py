@@ -28,6 +28,7 @@ __all__ = [
     "find_pooler",
     "find_unfinished_work",
     "make_load_user",
+    "make_schema",
     "open_datasets",
     "read_counters",
     "read_parameters",
@@ -75,6 +76,17 @@ def make_load_user(master: EngineTarget, run_id: str) -> str:
     from plimsoll.databases.postgres import session  # noqa: PLC0415 - see above
 
     return session.make_load_user(master, run_id)
+
+
+def make_schema(master: EngineTarget, owner: EngineTarget, statements: Sequence[str]) -> None:
+    """Send a schema's statements as the user who owns what they make.
+
+    Raises:
+        PlimsollError: The server refuses a statement; names it.
+    """
+    from plimsoll.databases.postgres import session  # noqa: PLC0415 - see above
+
+    session.make_schema(master, owner, statements)
 
 
 def settle(target: EngineTarget, *, longest_s: float) -> bool:

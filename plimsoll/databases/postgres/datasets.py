@@ -165,6 +165,18 @@ class PostgresDatasets(SqlDatasets):
         sql = "SELECT 1 FROM pg_proc WHERE pronamespace = current_schema()::regnamespace"
         return bool(self._execute(f"{sql} AND proname = ?", name.lower()))
 
+    def _comment_procedure(self, name: str, comment: str) -> None:
+        text = comment.replace("'", "''")
+        self._execute(f"COMMENT ON PROCEDURE {quote_name(name.lower())} IS '{text}'")
+
+    def _list_procedures(self, comment: str) -> set[str]:
+        rows = self._execute(
+            "SELECT proname FROM pg_proc WHERE pronamespace = current_schema()::regnamespace"
+            " AND prokind = 'p' AND obj_description(oid, 'pg_proc') = ?",
+            comment,
+        )
+        return {str(name) for (name,) in rows}
+
     def _columns_of(self, table: str) -> tuple[str, ...]:
         rows = self._execute(
             "SELECT attname FROM pg_attribute WHERE attrelid = ?::regclass"

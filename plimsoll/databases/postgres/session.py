@@ -314,6 +314,27 @@ def make_load_user(master: EngineTarget, run_id: str) -> str:
     return LOAD_USER
 
 
+def make_schema(master: EngineTarget, owner: EngineTarget, statements: Sequence[str]) -> None:
+    """Send a schema's statements as the user who owns what they make, and vacuum all of it.
+
+    Args:
+        master: The connection settings that may grant rights on the database.
+        owner: Those of the owner, who gets the right to make something in the database.
+        statements: The statements. A transaction that they begin and do not end is committed.
+
+    Raises:
+        PlimsollError: The server refuses a statement; names it.
+    """
+    with use_connection(connect(master)) as connection:
+        ((database, schema),) = execute(connection, "SELECT current_database(), current_schema()")
+        for kind, name in (("DATABASE", database), ("SCHEMA", schema)):
+            place = f"{kind} {quote_name(str(name))}"
+            execute(connection, f"GRANT CREATE ON {place} TO {quote_name(owner.user)}")
+    with use_connection(connect(owner)) as connection:
+        for statement in (*statements, "COMMIT", "VACUUM (ANALYZE)"):
+            execute(connection, statement)
+
+
 def compute_scram_verifier(password: str, salt: bytes) -> str:
     """Compute the SCRAM verifier of a password of ASCII letters: RFC 5802, section 3; RFC 7677."""
     salted = hashlib.pbkdf2_hmac("sha256", password.encode(), salt, _ITERATIONS)

@@ -4,6 +4,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
+from plimsoll.documents import MAX_CHARACTERS
 from plimsoll.errors import UsageError
 from plimsoll.model.base import Model
 from plimsoll.model.engine.asked import POLL_MOST_US, LoadOrder
@@ -139,8 +140,14 @@ class Preparation(Model):
         None,
         exclude_if=lambda value: value is None,
         description="Scale of pgbench's tables, which are made for pgbench scripts (100,000"
-        " accounts each); also the value of `:scale`. Without it scripts run on the tables of an"
-        " existing database, and on one machine only.",
+        " accounts each); also the value of `:scale`. Without it, or `schema_sql`, scripts run on"
+        " the tables of an existing database, and on one machine only.",
+    )
+    schema_sql: Annotated[str, Field(max_length=MAX_CHARACTERS)] | None = Field(
+        None,
+        exclude_if=lambda value: value is None,
+        description="SQL statements that make the tables of pgbench scripts, instead of `pgbench`."
+        " A request's file may say `schema: shop.sql` instead: a file in its own folder or below.",
     )
     load_order: LoadOrder = Field(
         "key",
@@ -160,6 +167,12 @@ class Preparation(Model):
         description="Maximum total time of this unmeasured load in seconds. If not set, three"
         " times `warm_s`.",
     )
+
+    @model_validator(mode="after")
+    def _make_tables_once(self) -> Self:
+        if self.pgbench is not None and self.schema_sql is not None:
+            raise UsageError("give either `pgbench` or `schema_sql`")
+        return self
 
     @property
     def warm_longest_s(self) -> float:

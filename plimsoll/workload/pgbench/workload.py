@@ -31,7 +31,8 @@ SUFFIX = ".sql"
 FIELD = "scripts"  # the field with the scripts, in the definition that a search keeps
 NO_TABLES = (
     "pgbench scripts send any statement: in a request they need a target that is made for the run"
-    " with pgbench's tables (`prepare: {pgbench: SCALE}`), or an existing database, on one machine"
+    " with their tables (`prepare: {pgbench: SCALE}` or `{schema: FILE}`), or an existing database,"
+    " on one machine"
 )
 MOST_SCRIPTS = 128  # as in pgbench
 _WEIGHED = re.compile(rf"(?P<file>.+{re.escape(SUFFIX)})(?:@(?P<weight>\d{{1,9}}))?")

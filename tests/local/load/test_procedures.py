@@ -1,5 +1,7 @@
 """Stored procedures on real servers: made by prepare, called by a load, dropped with the rows."""
 
+from dataclasses import replace
+
 import pytest
 
 from plimsoll.databases.family import family_of
@@ -70,6 +72,30 @@ def test_what_a_procedure_returns_is_kept_and_all_its_results_are_read(
     with family_of(target.protocol).open_datasets(target) as datasets:
         datasets.drop(workload)
         assert not datasets._procedure_exists("pay")  # type: ignore[attr-defined]
+
+
+def test_any_workload_of_the_dataset_drops_them_and_none_of_somebody_elses(
+    target: EngineTarget,
+) -> None:
+    workload = compiled(target)
+    without = replace(workload, procedures={})
+    with family_of(target.protocol).open_datasets(target) as datasets:
+
+        def has(procedure: str) -> bool:
+            return datasets._procedure_exists(procedure)  # type: ignore[attr-defined, no-any-return]
+
+        prepare_dataset(target, workload, connections=1)
+        assert has("pay")
+        prepare_dataset(target, workload, connections=1)  # it knows them again
+        datasets.drop(without)
+        assert not has("pay")
+        prepare_dataset(target, without, connections=1)
+        creation = workload.procedures["pay"]
+        datasets._execute(creation)  # type: ignore[attr-defined]
+        with pytest.raises(PlimsollError, match="a procedure pay is there, and Plimsoll did not"):
+            prepare_dataset(target, workload, connections=1)
+        datasets.drop(workload)
+        assert has("pay")
 
 
 def test_what_a_procedure_rolls_back_is_counted_without_a_transaction_around_it(

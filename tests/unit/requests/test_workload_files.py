@@ -76,6 +76,23 @@ def test_scripts_are_read_with_their_weights(tmp_path: Path) -> None:
         read_file(asked(tmp_path, target=target, workload={"file": "read.sql,../read.sql"}))
 
 
+def test_the_schema_of_scripts_is_read_from_its_file(tmp_path: Path) -> None:
+    (tmp_path / "read.sql").write_text("SELECT b FROM a;")
+    (tmp_path / "schema.sql").write_text("CREATE TABLE a (b int);")
+    target = REQUEST["target"] | {"engine": "postgres", "engine_version": "17"}
+    fields = {"target": target, "workload": {"file": "read.sql"}}
+    read = read_file(asked(tmp_path, prepare={"schema": "schema.sql"}, **fields))
+    assert isinstance(read, dict)
+    (checked,) = read.values()
+    assert checked.schema == ("CREATE TABLE a (b int)",)
+    assert Request.model_validate_json(checked.request.model_dump_json()) == checked.request
+    (tmp_path / "schema.sql").write_text("CREATE TABLE a (b int);\nDROP DATABASE app;")
+    with pytest.raises(UsageError, match=r"schema\.sql:2: DROP DATABASE is no statement"):
+        read_file(asked(tmp_path, prepare={"schema": "schema.sql"}, **fields))
+    with pytest.raises(UsageError, match=r"'\.\./schema\.sql' lies outside"):
+        read_file(asked(tmp_path, prepare={"schema": "../schema.sql"}, **fields))
+
+
 def test_a_file_below_the_folder_is_read_and_one_outside_only_where_that_is_allowed(
     tmp_path: Path,
 ) -> None:

@@ -6,7 +6,10 @@ import pytest
 import yaml
 
 from plimsoll.errors import WorkloadError
-from plimsoll.workload import Workload, load_workload, parse_workload
+from plimsoll.model.request.request import Request
+from plimsoll.requests.checked_request import hash_workload
+from plimsoll.workload import Workload, library, load_workload, parse_workload
+from tests.support.requested import REQUESTED
 
 CHANGED: dict[str, Any] = {"about": "another mix", "extends": "tpcc"}
 
@@ -82,3 +85,13 @@ def test_the_procedures_of_tpcc_have_its_rows_mix_and_conditions() -> None:
         assert [
             (one.name, one.weight, len(one.statements)) for one in procedures.engine.operations
         ] == [(one.name, one.weight, 1) for one in statements.engine.operations]
+
+
+def test_the_hash_of_a_run_covers_what_is_extended(monkeypatch: pytest.MonkeyPatch) -> None:
+    definition = {**CHANGED, "operations": {"payment": {"weight": 30}}}
+    asked = {**REQUESTED, "workload": {"definition": definition, "records": 1}}
+    request = Request.model_validate(asked)
+    before, read = hash_workload(request), library._read_text
+    assert hash_workload(request) == before
+    monkeypatch.setattr(library, "_read_text", lambda *named: read(*named) + "# changed")
+    assert hash_workload(request) != before

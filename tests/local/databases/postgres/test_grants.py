@@ -71,6 +71,31 @@ def test_it_does_nothing_else(load: Connection, sql: str) -> None:
         execute(load, sql)
 
 
+def test_a_schema_is_its_own_and_reaches_nothing_else(
+    postgres: PostgresServer, master: EngineTarget
+) -> None:
+    """The statements of a request's schema have no further rights than the load has."""
+    with closing(connect(parse_dsn(postgres.dsn))) as root:
+        execute(root, "CREATE DATABASE schema_own")
+        target = master.model_copy(update={"database": "schema_own"})
+        owner = switch_to_load_user(target, "run-1")
+        statements = (
+            "BEGIN",
+            "CREATE TABLE made (a INT PRIMARY KEY, b TEXT)",
+            "INSERT INTO made SELECT g, ':b' FROM generate_series(1, 9) g",
+        )
+        family.make_schema(target, owner, statements)
+        for forbidden in ("CREATE ROLE mine", "SELECT pg_read_file('/etc/passwd')"):
+            with pytest.raises(PlimsollError, match=r"\(42501\)"):
+                family.make_schema(target, owner, (forbidden,))
+        with closing(connect(owner)) as load:
+            execute(load, "UPDATE made SET b = 'seen' WHERE a = 1")
+            assert execute(load, "SELECT count(*), count(DISTINCT b) FROM made") == ((9, 2),)
+            vacuumed = "SELECT relallvisible > 0 FROM pg_class WHERE relname = 'made'"
+            assert execute(load, vacuumed) == ((True,),)
+        execute(root, "DROP DATABASE schema_own")
+
+
 def test_another_run_cannot_log_in_as_it(master: EngineTarget) -> None:
     with pytest.raises(PlimsollError, match="wrong user or password"):
         connect(switch_to_load_user(master, "run-2"))

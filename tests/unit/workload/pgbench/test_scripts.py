@@ -338,6 +338,13 @@ def test_a_request_has_pgbenchs_tables_made_for_its_scripts() -> None:
     assert compiled.engine.operations[0].max_tries == 4
 
 
+def test_a_request_has_a_schema_of_its_own_for_its_scripts() -> None:
+    sql = "CREATE TABLE a (b int);\nINSERT INTO a VALUES (1);"
+    checked = validate_request(ask("SELECT b FROM a;", prepare={"schema_sql": sql}))
+    assert checked.schema == ("CREATE TABLE a (b int)", "INSERT INTO a VALUES (1)")
+    assert checked.tables == ()
+
+
 def test_scripts_run_on_an_existing_database_from_this_machine_alone() -> None:
     assert validate_request(ask("SELECT 1;", target=ENDPOINT)).tables == ()
     secret = {"secret_arn": "arn:aws:secretsmanager:us-east-1:123456789012:secret:s"}
@@ -357,6 +364,26 @@ def test_scripts_run_on_an_existing_database_from_this_machine_alone() -> None:
         (
             {"target": ENDPOINT, "prepare": {"pgbench": 3}},
             "prepare.pgbench: is for a target that is made for the run",
+        ),
+        (
+            {"workload": {"name": "ycsb-a", "records": 9}, "prepare": {"schema_sql": "SELECT 1"}},
+            "prepare.schema_sql: is for pgbench scripts, and ycsb-a brings its own tables",
+        ),
+        (
+            {
+                "target": ENDPOINT,
+                "workload": {"definition": make("SELECT 1;").document.value},
+                "prepare": {"schema_sql": "SELECT 1"},
+            },
+            "prepare.schema_sql: is for a target that is made for the run",
+        ),
+        (
+            {"prepare": {"schema_sql": "SELECT 1;\nDROP DATABASE app"}},
+            "prepare.schema_sql: line 2: DROP DATABASE is no statement of a schema",
+        ),
+        (
+            {"prepare": {"schema_sql": "SELECT 1", "pgbench": 3}},
+            "prepare: give either `pgbench` or `schema_sql`",
         ),
         (
             {
