@@ -226,10 +226,15 @@ class _Binder:
             if not self._listed:
                 found.guesses.add(f"{found.rows} rows of an INSERT, from the rows that a call made")
 
-    def _give_value(self, slot: Slot) -> Any:
+    def _give_value(self, slot: Slot) -> Any:  # noqa: C901 - an arm for each role
         match slot.role:
             case "constant":
                 return 1
+            case "path":
+                return {"literal": "$.a"}  # a key in PostgreSQL
+            case "same":
+                known, column = self._tables[slot.table], self._find_column(slot)
+                return column.of_row(self._draw_row(slot.alias, known))
             case "offset":
                 return 0
             case "limit" if self._limit is not None:
@@ -456,7 +461,7 @@ class _Binder:
             for slot in self._shape.slots
             if slot.alias == alias
             and (
-                slot.role == "equal"
+                slot.role in {"equal", "same"}
                 or (slot.role == "set" and self._unchanged)
                 or (slot.role in {"low", "high"} and self._names_one(alias))
             )

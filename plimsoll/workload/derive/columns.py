@@ -368,7 +368,8 @@ def _find_numbered(table: TableSeen, *, prefixes: bool) -> set[str]:
 
 def _find_highest(integer: re.Match[str]) -> int:
     """Return the highest number that a type holds, of those that a workload has."""
-    return min(2 ** (_BITS[integer[1]] - (0 if integer[2] else 1)) - 1, _BIGINT_MAX)
+    bits = _BITS[integer[1]] - (0 if integer[2] else 1)
+    return min((1 << bits) - 1, _BIGINT_MAX)
 
 
 def list_unique(table: TableSeen) -> list[str]:
