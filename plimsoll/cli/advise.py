@@ -224,7 +224,11 @@ def print_advice(answer: Advice) -> None:
             "today" if choice == answer.today else choice.outlook,
         )
     print_figures(out, table)
-    _say(out, "late: share of I/Os that queue longer than 10 ms, expected and at the worst")
+    _say(
+        out,
+        "late: at most this share of the I/Os queues longer than 10 ms, with a probability of 90 %;"
+        " to: at the worst",
+    )
     binding = answer.choices[0] if answer.choices else answer.today
     if binding is not None:
         _say(out, f"nearest to its limit: {binding.binds}")

@@ -2,6 +2,8 @@
 
 import re
 import shlex
+from itertools import count
+from pathlib import Path
 
 import click
 
@@ -22,12 +24,20 @@ def tell_retry(results: Results, *, as_json: bool) -> None:
 
 
 def format_retry(arguments: list[str]) -> str:
-    """Return a command to repeat, without the password of a DSN and without its used folder."""
-    kept = ["plimsoll"]
-    rest = iter(arguments)
-    for argument in rest:
-        if argument == "--out":
-            next(rest, None)
-        elif not argument.startswith("--out="):
+    """Return a command to repeat, without the password of a DSN, and with a folder that is free."""
+    kept, before = ["plimsoll"], ""
+    for argument in arguments:
+        if before == "--out":
+            kept.append(_find_free(argument))
+        elif argument.startswith("--out="):
+            kept.append(f"--out={_find_free(argument.removeprefix('--out='))}")
+        else:
             kept.append(_PASSWORD.sub(r"\1@", argument))
+        before = argument
     return shlex.join(kept)
+
+
+def _find_free(folder: str) -> str:
+    """Return the folder with the least number from 2 on that no file has."""
+    base = folder.rstrip("/")
+    return next(name for n in count(2) if not Path(name := f"{base}-{n}").exists())

@@ -344,7 +344,8 @@ def derive_verb(
         folder = request.with_suffix("")
         click.echo(f"{request}: plimsoll run {request} --local --out {folder}", err=True)
         if (want := find_peak_rate(derived, seen)) is not None:
-            click.echo(f"then: plimsoll size {folder} --want {want:.0f}", err=True)
+            told = "".join(f" --limit {limit}" for limit in limits)
+            click.echo(f"then: plimsoll size {folder} --want {want:.0f}{told}", err=True)
 
 
 @dataclass(frozen=True)

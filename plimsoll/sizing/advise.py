@@ -38,7 +38,7 @@ from plimsoll.sizing.offers import (
 from plimsoll.sizing.rank import describe_price
 from plimsoll.volumes.config import VolumeSettings, make_limit_configs
 
-EXPECTED_SHARE = 0.7 * LATE_SHARE  # the expected share keeps a margin
+EXPECTED_SHARE = 0.7 * LATE_SHARE  # the share that is expected at most keeps a margin
 CPU_FULL = 0.8  # a minute whose mean CPU use is above this is over the class's limit
 IDLE_IOPS, IDLE_CPU = 20.0, 0.05  # an instance that stays below both in 99 % of the minutes is idle
 GAPS_TOLD = 0.005  # share of the time without figures from which on it is told
@@ -62,7 +62,7 @@ class Choice(Model):
     target: RdsTarget
     usd_per_month: float | None  # list price; None if a price is missing
     items: tuple[CostLine, ...]
-    late_share: float  # expected share of I/Os that queue longer than 10 ms
+    late_share: float  # share of I/Os that queue longer than 10 ms; more at a chance of 1 in 10
     late_share_least: float  # the least that the history admits
     late_share_most: float
     minutes_over: float  # share of the periods in which a thousandth of the I/Os are late
@@ -70,7 +70,7 @@ class Choice(Model):
     credits_left: float | None  # least share of burst credits; None if it has none
     binds: str  # the resource that is nearest to its limit
     outlook: Outlook
-    expected: bool  # whether the expected shares are within the limits
+    expected: bool  # whether `late_share` and the CPU use are within the limits
 
 
 class Advice(Model):
@@ -350,8 +350,8 @@ def _find_standing(history: History, today: Choice | None, less: float | None) -
 def _list_unknown(history: History) -> Iterator[str]:
     if history.period_s > 1:
         yield (
-            f"how high bursts within {words.duration(history.period_s)} reach: each length of 1 to"
-            " 20 s that today's queue does not rule out is taken to be equally likely"
+            f"how high bursts within {words.duration(history.period_s)} reach: they are taken to"
+            " last 1 to 20 s, all at about one rate"
         )
     if (gaps := _find_gaps(history)) >= GAPS_TOLD:
         yield f"{words.percent(gaps)} of the time, in which no load is assumed"
@@ -386,7 +386,7 @@ def _describe_advice(
     verb = "carries" if first.outlook == "carries" else "is expected to carry"
     late = words.percent(first.late_share)
     return (
-        f"{begins}. It {verb} {load}: {late} of the I/Os queue longer than 10 ms"
-        f" ({words.percent(LATE_SHARE)} is the limit), at the worst"
+        f"{begins}. It {verb} {load}: with a probability of 90 % at most {late} of the I/Os"
+        f" queue longer than 10 ms ({words.percent(LATE_SHARE)} is the limit), at the worst"
         f" {words.percent(first.late_share_most)}."
     )

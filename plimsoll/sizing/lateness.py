@@ -7,12 +7,15 @@ seconds within a minute do not, and are bounded:
 
 - A minute that stands out of its neighbors held a burst of 1 to `LONGEST_S` seconds, or none.
 - Today's volume says which of these: a burst above its limits would have queued there, and by
-  Little's law the queue's mean length is what its I/Os waited. A burst below its limits leaves no
-  trace, so each length that is left is taken to be equally likely.
+  Little's law the queue's mean length is what its I/Os waited.
+- The bursts of a database resemble each other: they have about one rate and one size of I/O. Which
+  rate is not known, so each one is a *world* with a probability. It has to explain all bursts by 1
+  to `LONGEST_S` seconds, and how many of them the end of a minute divides: of bursts of 20 s that
+  begin at any time it divides a third, of bursts of 2 s one of 30.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -31,11 +34,15 @@ NEIGHBORS = 31  # a minute is compared with so many minutes around it
 STANDS_OUT = 3.0  # a minute stands out if it is so many deviations above their median
 LEAST_DEVIATION = 0.02  # a deviation is taken to be at least this share of the median
 UNTOLD_S = 0.0005  # a mean queueing time below this tells nothing
-EVEN_SHARE = 0.02  # probability that a minute that stands out held no burst
-CONTRADICTED = 0.02  # a length that is less likely than this share of the likeliest is ruled out
+EVEN = 0.002  # likelihood that a minute that stands out held no burst
+CONTRADICTED = 0.02  # a world that is less likely than this share of the likeliest is ruled out
 LATENCY_QUANTILE = 0.25  # I/Os of the fastest quarter of the minutes are taken not to queue
-RESEMBLANCE = 0.1  # rates whose natural logarithms differ by less count as one
-ROUNDS = 30  # iterations of the shares of bursts' rates
+LENGTH_STEP = 0.15  # difference of the natural logarithms of two lengths that are told apart
+RATE_STEP = 0.1  # the same of two worlds' rates
+SPREAD = 0.25  # standard deviation of the natural logarithm of the rates of a database's bursts
+STRANGE = 0.001  # likelihood of a burst unlike the others; 1 for one of the world's rate
+ENOUGH = 50.0  # more bursts than these tell no more: they are alike only about
+RISK = 0.1  # probability with which more may be late than is said
 ERRORS = 2.0  # a minute's base may be wrong by so many deviations of its neighbors
 
 
@@ -84,17 +91,21 @@ class Bursts:
         lengths_s: The lengths; the last one is the whole period, which is no burst.
         base: I/Os and bytes a second beside the burst: one row for each period.
         excess: I/Os and bytes of the burst, if it had each length: periods, units, lengths.
-        chance: The probability of each length: one row for each period.
+        held: Whether a period may have held a burst.
+        chance: The probability of each length: worlds, periods that may have held one, lengths.
+        weight: The probability of each world.
     """
 
     lengths_s: Series
     base: Series
     excess: Series
+    held: NDArray[np.bool_]
     chance: Series
+    weight: Series
 
     def grow(self, factor: float) -> "Bursts":
         """Return the bursts with so many times the load."""
-        return Bursts(self.lengths_s, factor * self.base, factor * self.excess, self.chance)
+        return replace(self, base=factor * self.base, excess=factor * self.excess)
 
 
 @dataclass(frozen=True)
@@ -102,7 +113,8 @@ class Lateness:
     """What a volume would have done with a history.
 
     Attributes:
-        late: Share of I/Os that queue longer than 10 ms: at the best, expected, at the worst.
+        late: Share of I/Os that queue longer than 10 ms: at the best, not exceeded with a
+            probability of 90 %, at the worst.
         over: Share of the periods in which a thousandth of the I/Os are expected to be late.
         binds: Name of the bucket that is nearest to its limit.
         credits_left: Least share of the burst credits that is left; None without such credits.
@@ -122,7 +134,9 @@ def find_bursts(history: History, today: Buckets | None) -> Bursts:
         today: The limits of today's volume and instance; None if they are not known.
     """
     period_s, rates = history.period_s, history.rates
-    lengths = np.array([*range(1, min(LONGEST_S, int(period_s) - 1) + 1), period_s], float)
+    longest_s = min(LONGEST_S, max(1.0, period_s - 1))
+    count = 1 + round(np.log(longest_s) / LENGTH_STEP) if period_s > 1 else 0
+    lengths = np.append(np.geomspace(1, longest_s, count), period_s)
     usual, spread = _describe_neighbors(rates)
     held: NDArray[np.bool_] = np.any(rates > usual + STANDS_OUT * spread, axis=1)
     known = np.zeros(len(rates), bool)
@@ -133,26 +147,104 @@ def find_bursts(history: History, today: Buckets | None) -> Bursts:
         known = held & ~empty
     base = np.minimum(usual, rates)
     burst = (rates - base) * period_s
-    ios = np.maximum(burst[:, 0], burst[:, 1] / IO_SIZE_BYTES)
-    size = np.where(ios > 0, burst[:, 1], rates[:, 1]) / np.maximum(
-        np.where(ios > 0, ios, rates[:, 0]), 1e-9
-    )
-    prior = np.full(len(lengths), (1 - EVEN_SHARE) / max(1, len(lengths) - 1))
-    prior[-1] = EVEN_SHARE if len(lengths) > 1 else 1
-    chance = np.tile(prior, (len(rates), 1))
-    chance[~held] = np.eye(len(lengths))[-1]
+    ios, size, by_bytes = _measure_bursts(burst, spread, held)
     told = np.tile(ios[:, None], len(lengths))
+    fit = np.zeros(told.shape)
+    noise = np.where(by_bytes, spread[:, 1] / size, spread[:, 0]) * period_s
     if known.any():
         assert today is not None  # noqa: S101 - `known` says so
         free = _find_free(base[known], size[known], _find_peaks(today))
         told[known] = _explain_waits(ios[known], free, lengths, waited[known])
-        error = ERRORS * (spread[known, 0] * period_s)[:, None]
+        error = ERRORS * noise[known, None]
         # Student's t: a minute may hold two bursts, or the end of the last minute's queue
-        fit = -2 * np.log1p(((told[known] - ios[known, None]) / error) ** 2 / 3)
-        likely = prior * np.exp(fit - fit.max(axis=1, keepdims=True))
-        chance[known] = _share_rates(prior, likely, told[known] / lengths)
+        fit[known] = -2 * np.log1p(((told[known] - ios[known, None]) / error) ** 2 / 3)
     excess = told[:, None] * np.stack((np.ones_like(size), size), axis=1)[..., None]
-    return Bursts(lengths, base, excess, chance)
+    if not count:
+        held = np.zeros(len(rates), bool)
+    visible = (ios - 2 * STANDS_OUT * noise)[held]
+    chance, weight = _imagine_worlds(
+        told[held], fit[held], lengths, _count_divided(held, visible) if held.any() else None
+    )
+    return Bursts(lengths, base, excess, held, chance, weight)
+
+
+def _measure_bursts(
+    burst: Series, spread: Series, held: NDArray[np.bool_]
+) -> tuple[Series, Series, NDArray[np.bool_]]:
+    """Return the I/Os of each burst, their size in bytes, and whether bytes told their number.
+
+    Bursts of a database have I/Os of about one size, so that the unit in which a minute stands out
+    most tells both.
+    """
+    total = burst[held].sum(axis=0)
+    each = max(1.0, total[1] / total[0]) if total[0] > 0 else float(IO_SIZE_BYTES)
+    by_bytes = burst[:, 1] * spread[:, 0] > burst[:, 0] * spread[:, 1]
+    ios = np.where(by_bytes, burst[:, 1] / each, burst[:, 0])
+    return ios, np.full(len(burst), each), by_bytes
+
+
+@dataclass(frozen=True)
+class _Divided:
+    """How many bursts the end of a minute divided.
+
+    Attributes:
+        count: Pairs of minutes that stand out one after the other, beyond those two minutes apart,
+            which chance gives.
+        variance: The variance of the count by chance.
+        visible_ios: I/Os of all bursts that would be seen on both sides.
+    """
+
+    count: float
+    variance: float
+    visible_ios: float
+
+
+def _count_divided(held: NDArray[np.bool_], visible_ios: Series) -> _Divided:
+    """Count the bursts that the end of a minute divided.
+
+    Of bursts at regular intervals it divides all or none, so that together they tell nothing.
+    """
+    gaps = np.diff(np.flatnonzero(held & ~np.concatenate(([False], held[:-1]))))
+    alone = 1 - np.bincount(gaps).max() / len(gaps) if len(gaps) else 0.0
+    by_chance = float(np.sum(held[2:] & held[:-2]))
+    count = float(np.sum(held[1:] & held[:-1])) - by_chance
+    visible = float(visible_ios.clip(0).sum())
+    return _Divided(alone * count, alone * 2 * by_chance + 1, alone * visible)
+
+
+def _imagine_worlds(
+    told: Series, fit: Series, lengths: Series, divided: _Divided | None
+) -> tuple[Series, Series]:
+    """Return the probability of each length in each world that is possible, and of these worlds.
+
+    Args:
+        told: I/Os of each burst for each length.
+        fit: Natural logarithm of how well each length explains the queue.
+        lengths: The lengths; the last one is the whole period, which is no burst.
+        divided: What the ends of minutes tell; None without a burst.
+    """
+    if divided is None:
+        return np.zeros((1, *told.shape)), np.ones(1)
+    rates = np.log(np.maximum(told / lengths, 1e-9))
+    worlds = np.arange(rates[:, :-1].min(), rates[:, :-1].max() + RATE_STEP, RATE_STEP)
+    likely = np.exp(fit - fit.max(axis=1, keepdims=True))
+    # beforehand, each length of the usual burst is equally likely
+    prior = np.minimum(np.median(rates[:, 0]) - worlds, np.log(LONGEST_S))
+    chance, weight = np.empty((len(worlds), *told.shape)), np.empty(len(worlds))
+    for at, world in enumerate(worlds):
+        each = likely * (np.exp(-0.5 * ((rates - world) / SPREAD) ** 2) + STRANGE)
+        each[:, :-1] /= len(lengths) - 1
+        each[:, -1] = likely[:, -1] * EVEN
+        total = each.sum(axis=1, keepdims=True)
+        chance[at] = each / total
+        expected = divided.visible_ios / (60 * np.exp(world))
+        variance = divided.variance + expected
+        explained = min(1.0, ENOUGH / len(told)) * float(np.log(total).sum())
+        divides = -0.5 * ((divided.count - expected) ** 2 / variance + np.log(variance))
+        weight[at] = explained + divides + prior[at]
+    weight = np.exp(weight - weight.max())
+    kept = weight > CONTRADICTED
+    return chance[kept], weight[kept] / weight[kept].sum()
 
 
 def _describe_neighbors(rates: Series) -> tuple[Series, Series]:
@@ -215,24 +307,6 @@ def _explain_waits(ios: Series, free: Series, lengths: Series, waited_s: Series)
     return told
 
 
-def _share_rates(prior: Series, likely: Series, rates: Series) -> Series:
-    """Return each length's probability, given that the bursts of a database resemble each other.
-
-    A rate is the more likely, the more it is told by all bursts than it is assumed of each alone.
-    """
-    cells = np.round(np.log(np.maximum(rates, 1.0)) / RESEMBLANCE).astype(int)
-    smooth = np.array([0.25, 0.5, 0.25])
-    count = int(cells.max(initial=0)) + 1
-    assumed = np.bincount(cells.ravel(), np.broadcast_to(prior, cells.shape).ravel(), count)
-    chance: Series = likely / likely.sum(axis=1, keepdims=True)
-    for _ in range(ROUNDS):
-        told = np.bincount(cells.ravel(), chance.ravel(), count)
-        ratio = np.convolve(told, smooth, "same") / (np.convolve(assumed, smooth, "same") + 1e-3)
-        chance = likely * ratio[cells] + 1e-300
-        chance /= chance.sum(axis=1, keepdims=True)
-    return chance
-
-
 def _find_empty(history: History, buckets: Buckets) -> tuple[NDArray[np.bool_], float | None]:
     """Return the periods in which some burst credits are used up, and the least share left.
 
@@ -257,50 +331,50 @@ def judge(history: History, bursts: Bursts, buckets: Buckets) -> Lateness:
     """Follow a history through a volume's limits, and say how many I/Os would have queued."""
     empty, left = _find_empty(history, buckets)
     ios = history.rates[:, 0] * history.period_s
-    late = np.zeros((len(ios), 3))
-    late[empty] = ios[empty, None]
+    late = np.zeros((len(bursts.weight), len(ios)))
+    late[:, empty] = ios[empty]
     highest = bursts.base + bursts.excess[..., 0] / bursts.lengths_s[0]
     at = np.flatnonzero((highest > _find_peaks(buckets)).any(axis=1) & ~empty)
     if len(at):
-        chance = bursts.chance[at]
-        each = _count_late(
-            Bursts(bursts.lengths_s, bursts.base[at], bursts.excess[at], chance), buckets
-        )
-        possible = chance >= CONTRADICTED * chance.max(axis=1, keepdims=True)
-        late[at, 0] = np.where(possible, each, np.inf).min(axis=1)
-        late[at, 1] = (each * chance).sum(axis=1)
-        late[at, 2] = np.where(possible, each, 0).max(axis=1)
-    least, expected, most = (late.sum(axis=0) / max(1.0, ios.sum())).clip(0, 1)
+        each = _count_late(bursts.lengths_s, bursts.base[at], bursts.excess[at], buckets)
+        late[:, at] = each[:, -1]
+        held = bursts.held[at]
+        rows = (np.cumsum(bursts.held) - 1)[at[held]]
+        late[:, at[held]] = (each[held] * bursts.chance[:, rows]).sum(axis=-1)
+    shares = (late.sum(axis=1) / max(1.0, ios.sum())).clip(0, 1)
+    order = shares.argsort()
+    worlds = int(np.searchsorted(np.cumsum(bursts.weight[order]), 1 - RISK))
     return Lateness(
-        late=(float(least), float(expected), float(most)),
-        over=float(np.mean(late[:, 1] > LATE_SHARE * ios)),
+        late=(float(shares.min()), float(shares[order[worlds]]), float(shares.max())),
+        over=float(np.mean(bursts.weight @ late > LATE_SHARE * ios)),
         binds=_find_binding(bursts, buckets, empty=bool(empty.any())),
         credits_left=left,
     )
 
 
-def _count_late(bursts: Bursts, buckets: Buckets) -> Series:
+def _count_late(lengths: Series, bases: Series, excess: Series, buckets: Buckets) -> Series:
     """Count the late I/Os of each period for each length of its burst.
 
     The backlog grows at rate - cap; an I/O is late once the backlog takes `LATE_S` to serve, and
     what comes after the burst is late until the backlog is that small again.
     """
     late = []
-    lengths = bursts.lengths_s
     for unit, cap in enumerate(_find_peaks(buckets)):
-        base = bursts.base[:, unit, None]
-        grows = np.maximum(base + bursts.excess[:, unit] / lengths - cap, 1e-9)
+        base = bases[:, unit, None]
+        grows = np.maximum(base + excess[:, unit] / lengths - cap, 1e-9)
         late_s = lengths - LATE_S * cap / grows
         drains_s = (grows * lengths - LATE_S * cap) / np.maximum(cap - base, 1e-9)
-        rate = bursts.base[:, 0, None] + bursts.excess[:, 0] / lengths
-        late.append(np.where(late_s > 0, rate * late_s + bursts.base[:, 0, None] * drains_s, 0.0))
+        rate = bases[:, 0, None] + excess[:, 0] / lengths
+        late.append(np.where(late_s > 0, rate * late_s + bases[:, 0, None] * drains_s, 0.0))
     return np.maximum(*late)
 
 
 def _find_binding(bursts: Bursts, buckets: Buckets, *, empty: bool) -> str:
     """Return the name of the bucket that is nearest to its limit at the busiest moment."""
-    rates = bursts.excess * (bursts.chance / bursts.lengths_s)[:, None]
-    likely = bursts.base + rates.sum(axis=-1)
+    chance = np.tensordot(bursts.weight, bursts.chance, 1)
+    likely = bursts.base + bursts.excess[..., -1] / bursts.lengths_s[-1]
+    rates = bursts.excess[bursts.held] * (chance / bursts.lengths_s)[:, None]
+    likely[bursts.held] = bursts.base[bursts.held] + rates.sum(axis=-1)
 
     def use(name: str) -> float:
         bucket = buckets[name]

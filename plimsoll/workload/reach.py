@@ -186,7 +186,7 @@ class _Reader(Cursor):
         elif word in known.ends_tables or (word == "FROM" and level.call in _WITH_FROM):
             level.tables = False
         elif word == "FOR":
-            self.require("UPDATE", "SHARE")
+            self._require_lock()
             level.tables = False
         elif word == "ON" and known.upsert and self.skip(known.upsert):
             self._upsert()
@@ -195,6 +195,15 @@ class _Reader(Cursor):
             raise workload_error(f"has ON {other}, {_UPSERTS_OF_OTHERS[other]}")
         elif word != "ON":
             self._phrase(word, level)
+
+    def _require_lock(self) -> None:
+        if self._names.language == "postgres" and self.skip("NO"):
+            self.require("KEY")
+            self.require("UPDATE")
+        elif self._names.language == "postgres" and self.skip("KEY"):
+            self.require("SHARE")
+        else:
+            self.require("UPDATE", "SHARE")
 
     def _upsert(self) -> None:
         """Read the part of an INSERT that says what happens to an existing row."""
@@ -261,6 +270,8 @@ class _Reader(Cursor):
     def _factor(self, *follows: str) -> None:
         """Read a table in a place where the server expects one, and its alias."""
         token = self.next()
+        if unquoted_word(token) == "LATERAL" and self.peek().is_mark("("):
+            token = self.next()
         if token.is_mark("("):
             self._read_parentheses(_Level(tables=True))
         else:

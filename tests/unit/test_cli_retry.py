@@ -1,5 +1,7 @@
 """The last line of a measurement that a busy machine spoiled: the command that tries again."""
 
+from pathlib import Path
+
 import click
 import pytest
 from click.testing import CliRunner
@@ -16,14 +18,20 @@ from tests.support.synthetic_run import synthetic_run
         (["run", "a b.yaml", "--local"], "plimsoll run 'a b.yaml' --local"),
         (
             ["find", "mysql://me:s3cret@db:3306/shop", "--workload", "ycsb-a", "--out", "here"],
-            "plimsoll find mysql://me@db:3306/shop --workload ycsb-a",
+            "plimsoll find mysql://me@db:3306/shop --workload ycsb-a --out here-3",
         ),
-        (["find", "mysql://me@db/shop", "--out=here"], "plimsoll find mysql://me@db/shop"),
+        (
+            ["find", "mysql://me@db/shop", "--out=at/"],
+            "plimsoll find mysql://me@db/shop --out=at-2",
+        ),
     ],
 )
-def test_a_command_is_repeated_without_password_and_used_folder(
-    given: list[str], command: str
+def test_a_command_is_repeated_without_password_and_into_a_free_folder(
+    given: list[str], command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.chdir(tmp_path)
+    for used in ("here", "here-2"):
+        (tmp_path / used).mkdir()
     assert format_retry(given) == command
 
 

@@ -226,10 +226,15 @@ class _Binder:
             if not self._listed:
                 found.guesses.add(f"{found.rows} rows of an INSERT, from the rows that a call made")
 
-    def _give_value(self, slot: Slot) -> Any:
+    def _give_value(self, slot: Slot) -> Any:  # noqa: C901 - an arm for each role
         match slot.role:
             case "constant":
                 return 1
+            case "path":
+                return {"literal": "$.a"}  # a key in PostgreSQL
+            case "same":
+                known, column = self._tables[slot.table], self._find_column(slot)
+                return column.of_row(self._draw_row(slot.alias, known))
             case "offset":
                 return 0
             case "limit" if self._limit is not None:
@@ -269,6 +274,9 @@ class _Binder:
             if self._shape.many_rows:
                 return column.draw(self._row_of_upsert(known))
             return column.of_row(self._draw_once("upserted", self._row_of_upsert(known)))
+        numbered = self._find_numbered(known)
+        if not self._replaced and slot.column == numbered:
+            return {"next_key": known.name}
         if column.place is not None and self._is_fixed(slot):
             return column.of_row(self._fix(known))
         if not column.by_row:
@@ -276,11 +284,33 @@ class _Binder:
         if self._replaced:
             return column.draw(self._replaced)
         if not column.takes_new_rows:
+            if numbered and slot.column in known.seen.primary_key:
+                return 1
             raise workload_error(
                 f"inserts into {slot.table}, whose key is {column.type}: numbers of new rows need a"
                 " bigint"
             )
         return column.draw({"next_key": known.name})
+
+    def _find_numbered(self, known: Known) -> str:
+        """Return the column of a key of several that takes the numbers of new rows.
+
+        It is needed where the one that tells the rows apart cannot take them, such as the number of
+        a line of an order; empty if it is not.
+        """
+        key = [known.columns[name] for name in known.seen.primary_key]
+        if all(column.takes_new_rows for column in key if column.by_row):
+            return ""
+        return next(
+            (
+                slot.column
+                for slot in self._shape.slots
+                if slot.role == "set" and slot.table == known.seen.name
+                if slot.column in known.seen.primary_key
+                if known.columns[slot.column].type.startswith("bigint")
+            ),
+            "",
+        )
 
     def _is_fixed(self, slot: Slot) -> bool:
         """Whether a value was the same in all calls."""
@@ -431,7 +461,7 @@ class _Binder:
             for slot in self._shape.slots
             if slot.alias == alias
             and (
-                slot.role == "equal"
+                slot.role in {"equal", "same"}
                 or (slot.role == "set" and self._unchanged)
                 or (slot.role in {"low", "high"} and self._names_one(alias))
             )

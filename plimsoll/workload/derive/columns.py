@@ -322,7 +322,7 @@ def fill_columns(
             that is far more than others have.
     """
     asked = asked or {}
-    by_row = set(table.primary_key[-1:] if prefixes else table.primary_key)
+    by_row = _find_numbered(table, prefixes=prefixes)
     by_row |= {find_differing(table, name) for name in list_unique(table)}
     columns = {column.name: column for column in table.columns}
     indexed = [
@@ -349,6 +349,27 @@ def fill_columns(
         name: found.get(name) or _fill_by_value(column, rows, _count_values(column, rows))
         for name, column in columns.items()
     }
+
+
+def _find_numbered(table: TableSeen, *, prefixes: bool) -> set[str]:
+    """Return the columns of the key that have another value in each row.
+
+    A number that is too small for the rows leaves that to the other columns.
+    """
+    key = table.primary_key
+    small = set()
+    for column in table.columns:
+        integer = _INTEGER.fullmatch(map_type(column.type)[0])
+        if integer and sum(find_row_numbers(table)) > _find_highest(integer):
+            small.add(column.name)
+    chosen = set(key[-1:] if prefixes else key)
+    return chosen - small or set([name for name in key if name not in small][-1:]) or chosen
+
+
+def _find_highest(integer: re.Match[str]) -> int:
+    """Return the highest number that a type holds, of those that a workload has."""
+    bits = _BITS[integer[1]] - (0 if integer[2] else 1)
+    return min((1 << bits) - 1, _BIGINT_MAX)
 
 
 def list_unique(table: TableSeen) -> list[str]:
@@ -456,8 +477,7 @@ def _key_template(column: ColumnSeen, declared: str) -> tuple[str, bool]:
 
 
 def _find_bounds(column: ColumnSeen, integer: re.Match[str], distinct: int) -> tuple[int, int]:
-    bits = _BITS[integer[1]] - (0 if integer[2] else 1)
-    most = min(2**bits - 1, _BIGINT_MAX)
+    most = _find_highest(integer)
     lowest = 1 if column.lowest is None or column.lowest > most - distinct else column.lowest
     return lowest, min(lowest + distinct - 1, most)
 

@@ -142,8 +142,10 @@ class Maker:
                 for slot in shape.slots
                 if slot.table == table and slot.role in {"equal", "member", "low", "high"}
             }
+            computes = shape.has("same") or shape.has("path")
             for name, index in seen.indexes_left.items():
-                if compared & set(index.columns[:1]) - leading:
+                of_expression = computes and "expression" in index.why
+                if of_expression or compared & set(index.columns[:1]) - leading:
                     return f"may use the index {name} of {table}, which {index.why}"
         return None
 

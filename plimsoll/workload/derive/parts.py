@@ -24,6 +24,7 @@ _CAST = re.compile(r"::[A-Za-z_][A-Za-z0-9_]*+(?:\([0-9]++\))?(?: ?\[ ?\])*")
 # PostgreSQL plans both alike: an array and a list
 _ANY = re.compile(r"= ?ANY ?\( ?(?:ARRAY ?\[[^][()]*+\]|\?(?: ?, ?\?)*+|\.\.\.) ?\)", re.IGNORECASE)
 _ALL = re.compile(_ANY.pattern.replace("= ?ANY", "<> ?ALL"), re.IGNORECASE)
+_OF_DOCUMENTS = re.compile(r"@>|<@|&&|#>>?|@@|@\?")
 _NOT_ASCII = re.compile(r"`[^`]*+`|[A-Za-z0-9_$]*+[^\x00-\x7f][^\x00-\x7f\w$]*+[\w$]*+")
 _NOW = (
     r"(?:NOW|CURRENT_TIMESTAMP|LOCALTIMESTAMP|SYSDATE|UTC_TIMESTAMP|CURDATE|CURRENT_DATE"
@@ -83,6 +84,11 @@ def split_parts(text: str, language: Language) -> tuple[Part, ...]:
     if language == "postgres":
         text = _LIST_GOES_ON.sub("...", _PARAMETER.sub("?", text))
         text = _CAST.sub("", _COMMENT.sub(" ", text))
+        if found := _OF_DOCUMENTS.search(text):
+            raise workload_error(
+                f"uses {found[0]}, an operator of arrays or JSON documents, whose values cannot be"
+                " made up"
+            )
         text = _ALL.sub("NOT IN (...)", _ANY.sub("IN (...)", text))
     else:
         text = _NOT_ASCII.sub(_quote_word, text.replace(_MORE_LISTS, "..."))

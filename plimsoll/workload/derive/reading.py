@@ -145,7 +145,9 @@ class _Reader:
             self._level.clause = _CLAUSES[word]
             self._level.tables = word == "FROM"
             self._aggregates |= word == "GROUP"
-            self._locks |= word == "LOCK" or (word == "FOR" and after.word in {"UPDATE", "SHARE"})
+            self._locks |= word == "LOCK" or (
+                word == "FOR" and after.word in {"UPDATE", "SHARE", "NO", "KEY"}
+            )
         elif word == "UPDATE" and self._sight.at(at - 1).word == "KEY":  # ON DUPLICATE KEY UPDATE
             self._level.clause, self._upsert = "set", "duplicate"
         elif word in {"CONFLICT", "NOTHING"} or (word == "IGNORE" and at == 1):
@@ -180,7 +182,7 @@ class _Reader:
         if before.word == "IN" and sight.at(at + 1).word != "SELECT":
             inner.compared = sight.column_before(at - 1 - (sight.at(at - 2).word == "NOT"))
         elif self._is_function(at - 1):
-            inner.call, inner.position = True, level.position
+            inner.call, inner.position = before.text.upper(), level.position
         elif level.clause == "other" and sight.table(at - 1) is not None:  # INSERT INTO t (a, b)
             self._slots.inserted = sight.names_within(at)
             inner.clause = "columns"
@@ -239,6 +241,7 @@ class _Reader:
         if part.kind == "mark":
             called = part.is_mark("(") and self._is_function(at - 1)
             operator = part.glued and before.is_mark(*"<>=!") and part.is_mark(*"<>=")
+            operator |= sight.is_arrow(at)
             self._put(part.text, glued=called or operator or part.is_mark(",", ")", "."))
             return
         table = sight.table(at)

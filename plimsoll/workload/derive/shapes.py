@@ -4,7 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-Role = Literal["equal", "member", "low", "high", "like", "set", "limit", "offset", "constant"]
+Role = Literal[
+    "equal", "member", "low", "high", "like", "same", "set", "limit", "offset", "path", "constant"
+]
 Upsert = Literal["", "duplicate", "conflict", "skip"]
 AGGREGATES = {"COUNT", "SUM", "AVG", "MIN", "MAX", "GROUP_CONCAT", "STRING_AGG"}
 
@@ -15,8 +17,9 @@ class Slot:
 
     Attributes:
         role: `equal` if a column is compared with it; `member` in a list after IN; `low` and `high`
-            as the ends of a range; `like` for a pattern; `set` if a column gets it; `limit`,
-            `offset`; `constant` for anything else, where any number will do.
+            as the ends of a range; `like` for a pattern; `same` if lower(column) is compared
+            with it; `set` if a column gets it; `limit`, `offset`; `path` within a JSON document;
+            `constant` for anything else, where any number will do.
         table: The table of the column; empty if there is no column.
         column: The column's name in the table.
         alias: The alias, which tells apart several mentions of one table.

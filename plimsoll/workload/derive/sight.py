@@ -96,6 +96,25 @@ class Sight:
             return None
         return self.column(name.text, qualifier)
 
+    def is_arrow(self, at: int) -> bool:
+        """Whether a JSON document's operator, -> or ->>, ends at a position."""
+        first = at - 1 if self.at(at - 1).is_mark(">") else at
+        return self.at(at).is_mark(">") and self.at(first).glued and self.at(first - 1).is_mark("-")
+
+    def call_before(self, at: int) -> tuple[str, int] | None:
+        """Return the function whose parentheses end right before a position, and their beginning.
+
+        None if no function's do.
+        """
+        if not self.at(at - 1).is_mark(")"):
+            return None
+        depth, first = 1, at - 1
+        while depth and first > 0:
+            first -= 1
+            depth += self.at(first).is_mark(")") - self.at(first).is_mark("(")
+        name = self.at(first - 1).text.upper()
+        return (name, first) if name in self.vocabulary.functions else None
+
     def names_within(self, at: int) -> list[str]:
         """Return the names up to the next closing parenthesis."""
         names, at = [], at + 1

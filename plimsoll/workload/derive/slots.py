@@ -16,6 +16,8 @@ _COMPARES: dict[str, Role] = {
     ">": "low",
     ">=": "low",
 }
+JSON_PATHS = {"JSON_EXTRACT", "JSON_VALUE"}
+_SAME = {"LOWER", "LCASE"}  # what they return of a text that is made up, is that text
 _UNKNOWN = "has a value where it is not known what it is for"
 
 
@@ -28,14 +30,14 @@ class Level:
         tables: Whether a comma is followed by a table.
         compared: The column before IN, if these are its parentheses.
         position: The index of a value within an inserted row.
-        call: Whether these are a function's parentheses.
+        call: The function whose parentheses these are; empty if they are none's.
     """
 
     clause: str = "other"
     tables: bool = False
     compared: Column | None = None
     position: int = 0
-    call: bool = False
+    call: str = ""
 
 
 class Slots:
@@ -59,6 +61,8 @@ class Slots:
             WorkloadError: The role is not clear.
         """
         before = self._sight.at(at - 1).word
+        if level.call in JSON_PATHS or self._sight.is_arrow(at - 1):
+            return Slot("path")
         if before in {"THEN", "ELSE"} and level.clause in {"where", "other"}:
             return Slot("constant")
         match level.clause:
@@ -117,7 +121,7 @@ class Slots:
             return Slot("constant")
         return Slot("set", *self._assigned)
 
-    def _condition(self, at: int, level: Level) -> Slot:
+    def _condition(self, at: int, level: Level) -> Slot:  # noqa: C901 - an arm for each comparison
         sight, before = self._sight, self._sight.at(at - 1)
         if level.compared is not None:
             return Slot("member", *level.compared)
@@ -139,11 +143,29 @@ class Slots:
         while sight.at(start - 1).is_mark("<", ">", "=", "!"):
             start -= 1
         operator = "".join(part.text for part in sight.parts[start:at])
-        if self._is_literal(at, start):
+        if self._is_literal(at, start) or before.word == "ON":  # 1 = 1, ON true
             return Slot("constant")
         if operator not in _COMPARES:
             raise workload_error(_UNKNOWN)
+        if call := sight.call_before(start):
+            return self._compare_call(*call, start, operator)
         return Slot(_COMPARES[operator], *self._compared(start))
+
+    def _compare_call(self, name: str, first: int, end: int, operator: str) -> Slot:
+        """Return the role of a value that a function's result is compared with.
+
+        Raises:
+            WorkloadError: What the function returns of made-up values is not known.
+        """
+        if name in JSON_PATHS:
+            return Slot("constant")
+        column = self._sight.column_before(end - 1)
+        alone = end - first in {3, 5}  # (column), (table.column)
+        if name in _SAME and alone and column is not None and operator == "=":
+            return Slot("same", *column)
+        raise workload_error(
+            f"compares {name.lower()}(...), and what that is of made-up values is not known"
+        )
 
     def _is_literal(self, at: int, start: int) -> bool:
         """Whether a value is compared with another one: `1 = 1`, which programs put first.

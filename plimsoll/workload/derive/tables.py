@@ -13,7 +13,7 @@ from plimsoll.workload.derive.shapes import Shape
 from plimsoll.workload.derive.statements import Taken
 from plimsoll.workload.tables import MAX_COPIES, parse_indexed
 
-_COMPARED = {"equal", "member", "low", "high"}
+_COMPARED = {"equal", "member", "low", "high", "same"}
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,55}")
 _INDEX_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,40}")  # hints name indexes
 _NAME_MOST = 50  # characters of a name that is written otherwise

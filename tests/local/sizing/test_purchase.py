@@ -48,7 +48,7 @@ def test_the_purchase_takes_four_commands_and_no_edit(
     assert code == 0, err
     for statement in ("select_product_by_id", "transaction", "select_customer_by_email"):
         assert statement in err
-    want = re.search(r"^then: plimsoll size shop-run --want (\d+)$", err, re.MULTILINE)
+    want = re.search(r"^then: plimsoll size shop-run --want (\d+) --limit 20ms$", err, re.MULTILINE)
     assert want is not None
     assert f"shop-run.yaml: {run}" in err
     request = tmp_path / "shop-run.yaml"

@@ -54,8 +54,8 @@ def test_a_volume_that_is_too_large_gives_way_to_the_cheapest_that_carries_the_l
     assert answer.usd_less == pytest.approx(200 * (0.125 - 0.115) + 6_000 * 0.1)
     assert answer.sentence == (
         "Buy MySQL 8.4 on db.m6i.xlarge, gp3 200 GiB for $273 a month, $602 less than today. It"
-        " carries the load of the 10 h that were observed: 0 % of the I/Os queue longer than 10 ms"
-        " (0.1 % is the limit), at the worst 0 %."
+        " carries the load of the 10 h that were observed: with a probability of 90 % at most 0 %"
+        " of the I/Os queue longer than 10 ms (0.1 % is the limit), at the worst 0 %."
     )
 
 

@@ -107,7 +107,7 @@ def test_a_table_that_is_named_like_a_word_of_the_language_is_in_quotes() -> Non
     names = Names("sql", frozenset({"lateral", "item"}), COLUMNS)
     read_statement("SELECT k FROM `lateral`", names)
     with pytest.raises(WorkloadError, match="in quotes only"):
-        read_statement("SELECT k FROM item, lateral (SELECT 1)", names)
+        read_statement("SELECT k FROM item, lateral", names)
 
 
 @pytest.mark.parametrize("language", ["sql", "cql", "postgres"])
@@ -210,3 +210,19 @@ def test_statements_are_not_written_out_beyond_measure_together() -> None:
     text = copies.format(sql="SELECT 1", more="").replace('[{sql: "SELECT 1"}]', f"[{many}]")
     with pytest.raises(WorkloadError, match=r"operations\.read.*more than 4194304 characters"):
         parse_workload(text)
+
+
+@pytest.mark.parametrize("lock", ["NO KEY UPDATE", "KEY SHARE", "UPDATE SKIP LOCKED"])
+def test_the_locks_of_postgres(lock: str) -> None:
+    text = f"SELECT k FROM item WHERE k = ? FOR {lock}"
+    read_statement(text, Names("postgres", TABLES, COLUMNS))
+    if "KEY" in lock:
+        with pytest.raises(WorkloadError, match="where UPDATE or SHARE is allowed"):
+            read_statement(text, Names("sql", TABLES, COLUMNS))
+
+
+def test_a_lateral_subquery_reads_no_other_table() -> None:
+    names = Names("postgres", TABLES, COLUMNS)
+    read_statement("SELECT k FROM item CROSS JOIN LATERAL (SELECT k FROM item) l", names)
+    with pytest.raises(WorkloadError, match="reaches beyond"):
+        read_statement("SELECT k FROM item CROSS JOIN LATERAL (SELECT k FROM pg_authid) l", names)

@@ -2,7 +2,14 @@
 
 from collections.abc import Sequence
 
-from plimsoll.model.run.statements_seen import ColumnSeen, StatementsSeen, TableSeen
+import pytest
+
+from plimsoll.model.run.statements_seen import (
+    ColumnSeen,
+    IndexLeft,
+    StatementsSeen,
+    TableSeen,
+)
 from plimsoll.workload import Compiled, parse_workload
 from plimsoll.workload.derive.derived import Derived, derive
 from tests.unit.workload.derive.digests import digest, seen
@@ -138,3 +145,101 @@ def test_keys_beyond_63_bits_are_numbered_from_the_start() -> None:
     )
     (table,) = compiled(derived, "mysql").tables
     assert (table.first, table.rows) == (0, 900)
+
+
+NOTE = ITEM.model_copy(
+    update={
+        "name": "note",
+        "columns": (
+            *ITEM.columns,
+            ColumnSeen(name="title", type="varchar(80)", distinct=900, mean_length=20.0),
+            ColumnSeen(name="doc", type="jsonb"),
+        ),
+    }
+)
+
+
+def binds_of(derived: Derived) -> list[list[object]]:
+    statements = [one["statements"][0] for one in derived.document["operations"].values()]
+    return [one.get("binds", []) for one in statements]
+
+
+def test_locks_that_foreign_keys_take_are_kept() -> None:
+    texts = [
+        f"SELECT kind FROM item WHERE id = $1 FOR {lock}"
+        for lock in ("NO KEY UPDATE", "KEY SHARE", "UPDATE SKIP LOCKED")
+    ]
+    told = make_statements(*texts)
+    derived = derive(told, writes=True)
+    compiled(derived)
+    assert sorted(texts_of(derived)) == sorted(
+        text.replace("item", "{item}").replace("$1", "?") for text in texts
+    )
+    assert all(
+        "--writes" in one.why
+        for one in derive(make_statements(*texts, "SELECT kind FROM item WHERE id = $1")).left_out
+    )
+
+
+def test_a_lateral_join_stays_one() -> None:
+    text = (
+        "SELECT i.id FROM item i LEFT JOIN LATERAL (SELECT id FROM note n WHERE n.kind = i.kind"
+        " ORDER BY at DESC LIMIT $1) l ON $2 WHERE i.id = $3"
+    )
+    derived = derive(make_statements(text, tables=(ITEM, NOTE)))
+    compiled(derived)
+    assert "LEFT JOIN LATERAL (SELECT id FROM {note} n WHERE" in texts_of(derived)[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "postgres"),
+    [
+        ("SELECT doc -> ? FROM {note} WHERE doc ->> ? = ? AND id = ?", True),
+        ("SELECT JSON_EXTRACT(doc, ?) FROM {note} WHERE doc ->> ? = ? AND id = ?", False),
+        ("SELECT doc -> ? FROM {note} WHERE JSON_EXTRACT(doc, ?) = ? AND id = ?", False),
+    ],
+)
+def test_json_operators_and_their_paths(text: str, postgres: bool) -> None:
+    derived = derive(
+        make_statements(text.replace("{note}", "note"), tables=(NOTE,), postgres=postgres)
+    )
+    assert texts_of(derived) == [text]
+    path = {"literal": "$.a"}  # MySQL refuses a path that does not begin so
+    assert binds_of(derived)[0][:3] == [path, path, 1]
+
+
+def test_lower_of_a_column_is_compared_with_what_a_row_has() -> None:
+    derived = derive(make_statements("SELECT id FROM note WHERE lower(title) = $1", tables=(NOTE,)))
+    compiled(derived)
+    assert texts_of(derived) == ["SELECT id FROM {note} WHERE LOWER(title) = ?"]
+    assert "v" * 10 in str(binds_of(derived)[0])
+
+
+@pytest.mark.parametrize(
+    ("condition", "why"),
+    [
+        ("length(title) > $1", "compares length(...)"),
+        ("doc @> $1", "uses @>, an operator of arrays or JSON documents"),
+    ],
+)
+def test_what_a_function_is_of_made_up_values_is_not_known(condition: str, why: str) -> None:
+    told = make_statements(
+        f"SELECT id FROM note WHERE {condition}",
+        "SELECT id FROM note WHERE id = $1",
+        tables=(NOTE,),
+    )
+    (left_out,) = derive(told).left_out
+    assert why in left_out.why
+
+
+def test_an_index_of_an_expression_may_find_what_a_function_returns() -> None:
+    lowered = NOTE.model_copy(
+        update={"indexes_left": {"low": IndexLeft(columns=(), why="has an expression")}}
+    )
+    told = make_statements(
+        "SELECT id FROM note WHERE lower(title) = $1",
+        "SELECT id FROM note WHERE id = $1",
+        tables=(lowered,),
+    )
+    (left_out,) = derive(told).left_out
+    assert "may use the index low of note" in left_out.why

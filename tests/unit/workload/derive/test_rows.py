@@ -311,3 +311,39 @@ def test_a_maximum_that_an_index_tells_examines_no_row_and_is_found() -> None:
 def test_a_row_that_is_never_found_is_not_drawn() -> None:
     text = "SELECT `kind` FROM `page` WHERE `id` = ?"
     assert statement(derived(of(digest(text, rows=0), keys=(KEYS,))))[0] == {}
+
+
+def lines(line: str, rows: int) -> TableSeen:
+    """Lines of orders, whose key is the order and a small number."""
+    return TableSeen(
+        name="order_line",
+        rows=rows,
+        columns=(
+            ColumnSeen(name="order_id", type="bigint(20) unsigned", distinct=rows // 2),
+            ColumnSeen(name="line", type=line, distinct=2),
+            ColumnSeen(name="quantity", type="int(11)"),
+        ),
+        primary_key=("order_id", "line"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "rows", "binds"),
+    [
+        ("int(11)", 4000, [{"next_key": "order_line"}, 1]),
+        ("smallint(6)", 100_000, [{"next_key": "order_line"}, {"integer": [1, 2]}]),
+    ],
+)
+def test_a_new_line_of_an_order_has_a_key_that_no_other_has(
+    line: str, rows: int, binds: list[Any]
+) -> None:
+    one = digest("INSERT INTO order_line VALUES (?, ?, ?)", 10)
+    document = derived(of(one, tables=(lines(line, rows),)))
+    assert statement(document)[1][:2] == binds
+
+
+def test_a_number_that_is_too_small_for_the_rows_is_not_theirs() -> None:
+    one = digest("SELECT quantity FROM order_line WHERE order_id = ?", 10)
+    document = derived(of(one, tables=(lines("smallint(6)", 100_000),)))
+    value = document["tables"]["order_line"]["columns"]["line"]["value"]
+    assert {value_of(value, row) for row in range(1_000)} == {1, 2}
