@@ -70,7 +70,7 @@ def count(target: EngineTarget) -> object:
         counter.refresh_statistics(target)
         counter.checkpoint(target)
         counter.settle(target, longest_s=0)
-        with counter.defer_purge():
+        with counter.defer_purge(target):
             counter.drop_copy("copy")
         return counter.totals(target), counter.settings()
 
