@@ -85,6 +85,11 @@ def test_a_signal_between_two_loads_ends_it_as_interrupted(
 ) -> None:
     monkeypatch.setattr(versus, "run_versus", lambda *_, **__: signal.raise_signal(number))
     dsn = "mysql://bench:x@127.0.0.1/shop"
-    with pytest.raises(SystemExit) as ended:
-        main(["versus", dsn, dsn, "--workload", "ycsb-b"])
+    # a shell that starts tests in the background has them ignore Ctrl-C
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(SystemExit) as ended:
+            main(["versus", dsn, dsn, "--workload", "ycsb-b"])
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert ended.value.code == 130

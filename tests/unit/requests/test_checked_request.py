@@ -202,6 +202,7 @@ WRONG: list[tuple[dict[str, Any], str, object, list[str]]] = [
     ({"prepare": {"clients": 101}}, "prepare.clients", 101, ["<= 100"]),
     ({"prepare": {"connections_per_client": 0}}, "prepare.connections_per_client", 0, [">= 1"]),
     ({"prepare": {"pgbench": 0}}, "prepare.pgbench", 0, [">= 1"]),
+    ({"prepare": {"schema_sql": 1}}, "prepare.schema_sql", 1, []),
     ({"prepare": {"load_order": "x"}}, "prepare.load_order", "x", ["key", "number"]),
     ({"prepare": {"warm_s": 601}}, "prepare.warm_s", 601, ["<= 600.0"]),
     ({"prepare": {"warm_max_s": 3601}}, "prepare.warm_max_s", 3601, ["<= 3600.0"]),
