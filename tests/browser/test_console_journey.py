@@ -77,6 +77,7 @@ def page(browser: Browser) -> Iterator[Page]:
 
 def start(page: Page, name: str, **changes: str) -> str:
     """Start a run from the form, as a scenario has it but shorter; gives its id."""
+    expect(page).not_to_have_url(re.compile("token"))  # it is read from the address
     page.evaluate("location.hash = '#/start'")
     page.get_by_label("Start from").select_option(index=0)
     # only reads: windows of a second would measure what a log lends, which is no figure

@@ -27,6 +27,7 @@ from botocore.model import OperationModel
 from plimsoll.cache import open_cache_directory
 from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.local.account import REGION, Keys
+from plimsoll.local.aws import ENDS_SINCE
 
 _CLOSE_TIMEOUT_S = 30.0
 _END_TIMEOUT_S = 15.0
@@ -53,7 +54,7 @@ class AwsProcess:
 
         Raises:
             UsageError: The folder is another twin's.
-            PlimsollError: It did not start; the message ends with the last line of its log.
+            PlimsollError: It did not start; the message ends with what its log says.
         """
         directory.mkdir(parents=True, exist_ok=True)
         log = directory / "aws.log"
@@ -92,9 +93,7 @@ class AwsProcess:
         line = self._process.stdout.readline()
         if not line:
             self._end()
-            raise PlimsollError(
-                f"the local stand-in for AWS did not start: {self._read_last_line()}"
-            )
+            raise PlimsollError(f"the local stand-in for AWS did not start: {self._read_reason()}")
         answer = json.loads(line)
         if "error" in answer:
             self._end()
@@ -117,12 +116,11 @@ class AwsProcess:
             code = self._process.wait(_END_TIMEOUT_S)
         except subprocess.TimeoutExpired:
             return None
-        return signal.strsignal(-code) if code < 0 else self._read_last_line()
+        return signal.strsignal(-code) if code < 0 else self._read_reason()
 
-    def _read_last_line(self) -> str:
+    def _read_reason(self) -> str:
         self._log.seek(0)
-        log_lines = self._log.read().decode(errors="replace").strip().splitlines()
-        return log_lines[-1] if log_lines else "it said nothing"
+        return find_end_reason(self._log.read().decode(errors="replace"))
 
     def ask(self, name: str, **question: object) -> Any:
         """Ask it something that AWS has no API for.
@@ -163,6 +161,15 @@ class AwsProcess:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+
+
+def find_end_reason(log: str) -> str:
+    """Return why a stand-in ended, as its log says: the reason that it gave, or the last line."""
+    _, gave, reason = log.rpartition(ENDS_SINCE)
+    lines = (reason if gave else log).strip().splitlines()
+    if not lines:
+        return "it said nothing"
+    return lines[0] if gave else lines[-1]
 
 
 def list_bytecode_variables() -> dict[str, str]:

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import TextIO
 
 from plimsoll.local.account import REGION, Keys
+from plimsoll.local.aws import ENDS_SINCE
 from plimsoll.local.lambdas.sandboxes import SandboxPool
 from plimsoll.local.leftovers import (
     IN_MEMORY,
@@ -183,7 +184,7 @@ def _is_there(lock: TextIO) -> bool:
 
 def _end_at_once(reason: str) -> None:
     """End with a sentence; guards and the kernel end what was started, the parent removes it."""
-    print(reason, file=sys.stderr, flush=True)
+    print(f"{ENDS_SINCE}{reason}", file=sys.stderr, flush=True)
     os._exit(1)
 
 

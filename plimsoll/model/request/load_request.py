@@ -4,7 +4,6 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
-from plimsoll.documents import MAX_CHARACTERS
 from plimsoll.errors import UsageError
 from plimsoll.model.base import Model
 from plimsoll.model.engine.asked import POLL_MOST_US, LoadOrder
@@ -19,6 +18,7 @@ LOAD_MAX_S = SECONDS_OF_A_CLIENT - RESERVE_S
 # (docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html); the rest are the runtime's,
 # the log's and those of calls to AWS
 CONNECTIONS_OF_A_CLIENT = 950
+SCHEMA_CHARACTERS_MAX = 131_072  # half of what a request's body or file holds
 WARM_ROUNDS = 3  # rounds of unmeasured load, unless the request allows more
 
 
@@ -143,7 +143,7 @@ class Preparation(Model):
         " accounts each); also the value of `:scale`. Without it, or `schema_sql`, scripts run on"
         " the tables of an existing database, and on one machine only.",
     )
-    schema_sql: Annotated[str, Field(max_length=MAX_CHARACTERS)] | None = Field(
+    schema_sql: Annotated[str, Field(max_length=SCHEMA_CHARACTERS_MAX)] | None = Field(
         None,
         exclude_if=lambda value: value is None,
         description="SQL statements that make the tables of pgbench scripts, instead of `pgbench`."

@@ -13,6 +13,7 @@ from plimsoll import machine, packaged
 from plimsoll.errors import MissingToolError, PlimsollError, UsageError
 from plimsoll.local import twin
 from plimsoll.local.aws import server
+from plimsoll.local.aws.process import find_end_reason
 from plimsoll.local.twin import LocalTwin
 from plimsoll.machine import ClockWatch
 
@@ -79,6 +80,25 @@ def test_a_twin_ends_when_it_may_open_no_further_file(
         server._watch_machine([lock])
 
 
+@pytest.mark.parametrize(
+    ("log", "reason"),
+    [
+        ("it ends: its folder /a was removed\n", "its folder /a was removed"),
+        (
+            "a warning\nit ends: its folder /a was removed\nOSError: 32\n",
+            "its folder /a was removed",
+        ),
+        ("half a lineit ends: the clock was set back\n", "the clock was set back"),
+        ("Traceback\nImportError: no moto\n", "ImportError: no moto"),
+        ("", "it said nothing"),
+    ],
+)
+def test_why_a_stand_in_ended_is_its_reason_whatever_its_threads_log_after_it(
+    log: str, reason: str
+) -> None:
+    assert find_end_reason(log) == reason
+
+
 WITHOUT_THREADS = """
 threading._start_new_thread = lacks(RuntimeError("can't start new thread"))
 threading.Thread(target=print).start()
@@ -91,6 +111,7 @@ thread.join()
 LACKING = """
 import threading
 from plimsoll.local.aws import server
+from plimsoll.local.aws.process import find_end_reason
 
 def lacks(error):
     def refuse(*_):
@@ -121,7 +142,7 @@ def test_a_stand_in_that_lacks_a_thread_or_its_memory_ends_and_says_so(
         check=False,
     )
     assert (ran.returncode, ran.stdout) == (1, "")
-    assert ran.stderr.startswith(told)
+    assert find_end_reason(ran.stderr).startswith(told)
     assert ran.stderr.count("\n") == 1
 
 
