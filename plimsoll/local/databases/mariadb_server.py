@@ -43,10 +43,6 @@ DEFAULT_SETTINGS: Settings = {
     "innodb_log_file_size": "96M",
     "innodb_buffer_pool_dump_at_shutdown": 0,  # no I/O of its own at the next start
     "innodb_buffer_pool_load_at_startup": 0,
-    # InnoDB's purge and its ends of page writes are tasks of one pool, which runs two per core
-    # (tpool's m_concurrency). Five tasks of purge may all wait there for pages that are being
-    # written: on two cores no write would end, for up to 4 s, until the pool looks after itself.
-    "innodb_purge_threads": min(4, len(os.sched_getaffinity(0))),
     "skip_log_bin": "",
     "skip_name_resolve": "",
     "performance_schema": 0,
