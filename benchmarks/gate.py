@@ -214,8 +214,8 @@ Pair = tuple[Turn, ...]
 class Repetition(Model):
     """What one repetition measured."""
 
-    load_averages: tuple[float, float]  # of the last minute, at its beginning and end
-    seconds: dict[str, float]  # of all turns of each state
+    load_averages: tuple[float, float]  # 1-minute averages at the beginning and at the end
+    seconds: dict[str, float]  # how long all turns of a state took, by its name
     states: tuple[State, ...]  # "before" and the planted changes
 
     @property

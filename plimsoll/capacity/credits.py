@@ -16,7 +16,7 @@ from plimsoll.capacity.confirm.closing import split_closing_steps
 from plimsoll.capacity.judge import judge
 from plimsoll.capacity.steps.debt import is_only_filling, is_unproven
 from plimsoll.capacity.steps.loads import choose_axis, select_undisputed
-from plimsoll.capacity.summary import void_notes
+from plimsoll.capacity.summary import note_void_steps
 from plimsoll.model.judging.capacity import Axis, Burst, Capacity, JudgedStep, Rules
 from plimsoll.model.judging.steps import CreditBucket, CreditUse, Step
 
@@ -68,7 +68,7 @@ def judge_sustained(steps: Sequence[Step], rules: Rules, axis: Axis | None = Non
     lasting = [s for s in valid if s in proven or id(s) in failed]
     if lent and bursting and bursting.bound not in {"=", ">="}:  # nothing was lent an answer
         return _with_notes(judge(steps, rules, axis), notes)
-    notes += void_notes(steps)
+    notes += note_void_steps(steps)
     only_lent = lent and all(id(step) in failed for step in proven)
     burst = _judge_burst(bursting, rules) if bursting else None
     if bursting and bursting.max_sustainable_throughput_ops_per_second is None:

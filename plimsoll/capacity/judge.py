@@ -21,9 +21,9 @@ from plimsoll.capacity.summary import (
     list_doubts,
     list_notes,
     merge_audits,
+    note_outgrown_steps,
     note_unwatched,
-    outgrown_notes,
-    void_notes,
+    note_void_steps,
     warn_of_heavy_baseline,
 )
 from plimsoll.errors import UsageError
@@ -88,8 +88,8 @@ def judge(
             *notes,
             *filter(None, [say(answered) for say in (describe_debt, describe_purge)]),
             *describe_waves(judged, limit_us, conclusion.failing, rules, axis),
-            *void_notes(steps),
-            *outgrown_notes(steps),
+            *note_void_steps(steps),
+            *note_outgrown_steps(steps),
         ),
         repetitions=len(at.point.counted) if at else None,
         median_ops_per_second=at.point.figures.throughput if at else None,

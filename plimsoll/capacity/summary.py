@@ -150,7 +150,7 @@ def note_unwatched(steps: Sequence[Step], rules: Rules) -> list[str]:
     return [f"measured without the audit undisturbed: {many}"]
 
 
-def void_notes(steps: Sequence[Step]) -> list[str]:
+def note_void_steps(steps: Sequence[Step]) -> list[str]:
     """List the void steps with their reasons."""
     return [
         f"{where(step, number)} does not count: {step.void}"
@@ -159,7 +159,7 @@ def void_notes(steps: Sequence[Step]) -> list[str]:
     ]
 
 
-def outgrown_notes(steps: Sequence[Step]) -> list[str]:
+def note_outgrown_steps(steps: Sequence[Step]) -> list[str]:
     """Name the steps of fleets that turned out to be too small; empty if there are none."""
     kept = {id(step) for step in drop_outgrown_steps(steps)}
     outgrown = [s for s in steps if s.purpose not in CLOSING and id(s) not in kept]

@@ -22,7 +22,11 @@ class WorkCounter(typing.Protocol):
         """Create an empty database."""
 
     def drop_copy(self, database: str) -> None:
-        """Drop a database if it exists, whoever uses it."""
+        """Drop a database if it exists, whoever uses it.
+
+        A connection of its own asks for it: on the other one, the answer to a statement that was
+        interrupted may still be awaited.
+        """
 
     def execute_in(self, copy: EngineTarget, statements: typing.Sequence[str]) -> bool:
         """Execute statements in a copy, one by one; False if they leave changes uncommitted."""

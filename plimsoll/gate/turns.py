@@ -170,7 +170,7 @@ def _count_block(block: _Block, counter: WorkCounter) -> tuple[Counts, bool]:
     """
     target = block.copy.target
     quiet = counter.settle(target, longest_s=SETTLE_MAX_S)
-    with counter.defer_purge(target):  # of both loads: between them it would have begun
+    with counter.defer_purge(target):  # during both loads: it would begin between them
         start = counter.totals(target)
         less = block.run(FEW, part=1)
         middle = counter.totals(target)

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from mypy_boto3_cloudformation.type_defs import StackTypeDef
 
 STACK_PREFIX = "plimsoll-run-"
-_LONGEST_RUN = timedelta(seconds=86_400)  # longest time limit of a run
-_LONGEST_EXPERIMENT = timedelta(days=30)  # its workflow lasts no longer
+_LONGEST_RUN = timedelta(seconds=86_400)  # no request may have a longer time limit
+_LONGEST_EXPERIMENT = timedelta(days=30)  # no experiment may take longer
 _GOING = {"deleting", "creating", "pending"}  # states of snapshots that cannot be deleted now
 
 

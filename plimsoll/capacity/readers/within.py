@@ -9,9 +9,9 @@ import re
 from collections.abc import Iterator
 
 _BEGIN = re.compile(r"(?:^|=> |: )[ \t]*(?=[\[{])", re.MULTILINE)
-_NO_JSON_MAX = 20  # places that look like the beginning of JSON and are none
-_KEYS_MAX = 1_000  # of objects
-_TRIED_MAX = 5  # texts, the longest first
+_NO_JSON_MAX = 20  # so many places may look like the beginning of JSON and be none
+_KEYS_MAX = 1_000  # strings under further keys are not looked at
+_TRIED_MAX = 5  # so many texts are read, the longest first
 _ESCAPES_LEAST = 3  # ends of lines; fewer may be part of a path or a pattern
 _ESCAPED_LINE = re.compile(r"^.*\\n.*$", re.MULTILINE)
 _ENDS = {"\\n": "\n", "\\r\\n": "\n", "\\t": "\t"}

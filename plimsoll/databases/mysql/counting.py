@@ -85,7 +85,6 @@ class MySqlCounter:
 
     def drop_copy(self, database: str) -> None:
         """Drop a database if it exists."""
-        # by another connection: on its own one an interrupted statement may not have been answered
         with use_connection(connect(self._target)) as connection:
             execute(connection, f"DROP DATABASE IF EXISTS `{database}`")
 

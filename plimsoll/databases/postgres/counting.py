@@ -119,7 +119,6 @@ class PostgresCounter:
 
     def drop_copy(self, database: str) -> None:
         """Drop a database if it exists."""
-        # by another connection: on its own one an interrupted statement may not have been answered
         with use_connection(connect(self._target)) as connection:
             execute(connection, f"DROP DATABASE IF EXISTS {quote_name(database)} WITH (FORCE)")
 

@@ -129,7 +129,8 @@ class Fold:
         self._sessions: OrderedDict[str, _Session] = OrderedDict()
         self._transactions: Counter[tuple[tuple[int, int], ...]] = Counter()
         self.unkept = 0
-        # by two kinds: how many transactions had both, and in how many of those their keys agreed
+        # For two kinds of statements: how many transactions had both, and in how many of these both
+        # compared the same key
         self._pairs: dict[tuple[int, int], list[int]] = {}
 
     def add(self, event: Event) -> None:

@@ -5,13 +5,13 @@ from contextlib import closing
 
 import pytest
 
-from plimsoll.databases.connecting import WatchedSocket
 from plimsoll.databases.mysql.counting import MySqlCounter, open_mysql_counter
 from plimsoll.databases.mysql.session import connect, execute
 from plimsoll.databases.sql_datasets import NOTES
 from plimsoll.local.databases.mariadb_server import MariaDbServer
 from plimsoll.model.engine.asked import EngineTarget
 from plimsoll.model.request.dsn import parse_dsn
+from tests.support.interrupted import interrupted
 
 NAME = "plimsoll_gate_counting"
 CHANGES = ["UPDATE orders SET paid = paid + 1"] * 20
@@ -79,18 +79,10 @@ def test_waking_the_purge_leaves_the_servers_settings_as_they_were(
 
 
 def test_a_copy_is_dropped_though_a_statement_before_was_interrupted(
-    mariadb: MariaDbServer,
-    counter: MySqlCounter,
-    copy: EngineTarget,
-    monkeypatch: pytest.MonkeyPatch,
+    mariadb: MariaDbServer, counter: MySqlCounter, copy: EngineTarget
 ) -> None:
-    def interrupt(*_: object) -> int:
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patched:
-        patched.setattr(WatchedSocket, "recv_into", interrupt)
-        with pytest.raises(KeyboardInterrupt):
-            counter.settings()  # the server's answer is never read
+    with interrupted():
+        counter.settings()
     counter.drop_copy(copy.database)
     with closing(connect(parse_dsn(mariadb.dsn))) as connection:
         assert (NAME,) not in execute(connection, "SHOW DATABASES")

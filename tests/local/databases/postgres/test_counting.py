@@ -5,13 +5,13 @@ from contextlib import closing
 
 import pytest
 
-from plimsoll.databases.connecting import WatchedSocket
 from plimsoll.databases.postgres.counting import PostgresCounter, open_postgres_counter
 from plimsoll.databases.postgres.session import connect, execute
 from plimsoll.local.databases.postgres_server import PostgresServer
 from plimsoll.model.engine.asked import EngineTarget
 from plimsoll.model.gate import Count
 from plimsoll.model.request.dsn import parse_dsn
+from tests.support.interrupted import interrupted
 
 NAME = "plimsoll_gate_counting"
 ROWS = 500
@@ -110,18 +110,10 @@ def test_autovacuum_leaves_the_copys_tables_and_their_long_values_alone(
 
 
 def test_a_copy_is_dropped_though_a_statement_before_was_interrupted(
-    postgres: PostgresServer,
-    counter: PostgresCounter,
-    copy: EngineTarget,
-    monkeypatch: pytest.MonkeyPatch,
+    postgres: PostgresServer, counter: PostgresCounter, copy: EngineTarget
 ) -> None:
-    def interrupt(*_: object) -> int:
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patched:
-        patched.setattr(WatchedSocket, "recv_into", interrupt)
-        with pytest.raises(KeyboardInterrupt):
-            counter.settings()  # the server's answer is never read
+    with interrupted():
+        counter.settings()
     counter.drop_copy(copy.database)
     with closing(connect(parse_dsn(postgres.dsn))) as connection:
         assert (NAME,) not in execute(connection, "SELECT datname FROM pg_database")

@@ -25,7 +25,7 @@ def test_current_ycsb_failures_are_no_throughput_and_rmw_is_its_read_and_update(
 
 
 def test_the_phase_of_a_long_line_is_told_in_one_pass() -> None:
-    assert is_run("ycsb.Client " * 100_000)  # by the square of its length it would not end
+    assert is_run("ycsb.Client " * 100_000)  # time that grows as its square would be hours
     assert not is_run("java site.ycsb.Client -load -threads 8")
     assert not is_run("Command line: -threads 8 -load")
 
