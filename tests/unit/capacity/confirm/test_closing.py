@@ -101,6 +101,14 @@ def test_a_search_with_few_steps_left_does_not_begin_anew() -> None:
     assert trial.all_asked[-1].purpose == "twice_clients"
 
 
+def test_a_search_whose_lightest_load_was_the_clients_limit_does_not_go_on() -> None:
+    """Its latency, the base of the limits, was the clients' too: a larger fleet has no base."""
+    heavy = RAMP.model_copy(update={"connections_first": 32, "clients_max": 100, "probes_max": 45})
+    trial = run(heavy, network_bound(), QUIET, 0)
+    assert trial.capacity.verdict == "CLIENT_BOUND"
+    assert all(wish.purpose != "more_clients" for wish in trial.asked)
+
+
 def judged_steps(trial: Trial, *, from_load: float) -> list[Step]:
     loads = [judged for judged in trial.capacity.steps if judged.load >= from_load]
     return [step for judged in loads for step in judged.steps]
