@@ -435,7 +435,7 @@ def noise(*, files: tuple[Path, ...], pairs: int) -> None:
             [turn.blocks[one.operation][one.count] or 0.0 for turn in pair] for pair in recorded
         ]
         scatter = stdev(before - after for before, after in sides) / one.before
-        least = [change.detectable_share or 0.0 for change in told]
+        least = [share for change in told if (share := change.detectable_share) is not None]
         click.echo(
             f"| {one.operation}: {COUNT_WORDS[one.count]} | {100 * scatter:.2f} % |"
             f" {100 * min(least):.1f} to {100 * max(least):.1f} % |"

@@ -465,7 +465,8 @@ def counted(target: EngineTarget) -> Iterator[list[int]]:
     assert before is not None
     assert after is not None
     figures = family.server_figures(before, after, statements_by_clients=None)
-    statements[0] = figures.statements_by_server or 0
+    assert figures.statements_by_server is not None
+    statements[0] = figures.statements_by_server
 
 
 def call_go_tpc(
