@@ -142,7 +142,9 @@ def _log_ticks(low: float, high: float) -> list[float]:
         found = [f * 10.0**d for d in decades for f in factors if low <= f * 10.0**d <= high]
         if len(found) <= LOG_TICKS_MOST:
             break
-    return found if len(found) > 1 else [t for t in round_ticks(high, 16) if t >= low]
+    if len(found) > 1:
+        return found
+    return [t for t in round_ticks(high, int(LOG_TICKS_MOST * high / (high - low))) if t >= low]
 
 
 def _format_latency(us: float) -> str:

@@ -1,7 +1,7 @@
 """Where values lie on an axis, and where its ticks stand."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from plimsoll.report.charts import scale
@@ -33,6 +33,7 @@ def test_all_that_was_measured_fits_and_ticks_are_few(values: list[float], count
     assert all(0 <= value <= axis.high for value, _ in axis.ticks)
 
 
+@example([125_000_001, 256_000_000])  # one tick at 1, 2 or 5 times a power of ten
 @given(st.lists(st.floats(1, 3e8), min_size=1, max_size=5))
 def test_an_axis_of_latency_holds_all_and_is_not_crowded(values_us: list[float]) -> None:
     axis = scale.make_latency_scale(values_us, "latency")
