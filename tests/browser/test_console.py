@@ -32,8 +32,12 @@ VIEWS = (
 )
 
 
+AXE = Path(__file__).resolve().parents[2] / "node_modules/axe-core/axe.min.js"
+TELEPHONE_PX = 390  # width
+
+
 @pytest.mark.parametrize("view", VIEWS)
-def test_a_view_says_nothing_on_the_console_and_asks_no_other_host(
+def test_a_view_is_quiet_accessible_in_light_and_dark_and_fits_a_telephone(
     page: Page, front: Front, view: str
 ) -> None:
     console = Console(page, front, view)
@@ -41,6 +45,21 @@ def test_a_view_says_nothing_on_the_console_and_asks_no_other_host(
     expect(page.locator("main")).not_to_contain_text("Loading")
     assert console.complaints == []
     assert console.hosts == {front.url}
+    page.evaluate(AXE.read_text())
+    assert find_serious(page) == []
+    page.emulate_media(color_scheme="dark")
+    assert find_serious(page) == []
+    page.set_viewport_size({"width": TELEPHONE_PX, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth") <= TELEPHONE_PX
+
+
+def find_serious(page: Page) -> list[tuple[str, list[str]]]:
+    """Return what axe finds serious or worse, each with the first places."""
+    return [
+        (one["id"], [node["html"][:200] for node in one["nodes"][:3]])
+        for one in page.evaluate("axe.run().then((told) => told.violations)")
+        if one["impact"] in {"serious", "critical"}
+    ]
 
 
 def test_the_token_leaves_the_address_and_goes_with_every_call(page: Page, front: Front) -> None:
@@ -108,14 +127,6 @@ def test_a_hostile_name_is_text(page: Page, service: LaidDown, front: Front) -> 
     assert console.complaints == []
 
 
-@pytest.mark.parametrize("view", VIEWS)
-def test_a_view_fits_a_telephone(page: Page, front: Front, view: str) -> None:
-    page.set_viewport_size({"width": 390, "height": 800})
-    Console(page, front, view)
-    expect(page.locator("main")).not_to_contain_text("Loading")
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_it_follows_the_readers_light_or_dark(page: Page, front: Front, scheme: str) -> None:
     page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
@@ -127,22 +138,3 @@ def test_it_follows_the_readers_light_or_dark(page: Page, front: Front, scheme: 
     )
     brightness = [sum(int(v) for v in c[4:-1].split(",")) for c in (ground, ink)]
     assert (brightness[0] > brightness[1]) == (scheme == "light")
-
-
-AXE = Path(__file__).resolve().parents[2] / "node_modules/axe-core/axe.min.js"
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("view", VIEWS)
-def test_axe_finds_nothing_serious(page: Page, front: Front, view: str, scheme: str) -> None:
-    page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
-    Console(page, front, view)
-    expect(page.locator("main")).not_to_contain_text("Loading")
-    page.evaluate(AXE.read_text())
-    found = page.evaluate("axe.run().then((told) => told.violations)")
-    serious = [
-        (one["id"], [node["html"][:200] for node in one["nodes"][:3]])
-        for one in found
-        if one["impact"] in {"serious", "critical"}
-    ]
-    assert serious == []

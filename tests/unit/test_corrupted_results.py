@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from plimsoll.cli.main import main
+from tests.support.few_prices import PRICES
 from tests.support.synthetic_run import synthetic_run
 from tests.unit.report.experiment import test_experiment_summary as cells
 
@@ -28,7 +29,10 @@ ODD_VALUES: tuple[Any, ...] = (
 VERBS: dict[str, Callable[[Path, Path], list[str]]] = {
     "show": lambda run, _: ["show", str(run)],
     "capacity": lambda run, _: ["capacity", str(run)],
-    "size": lambda run, _: ["size", str(run), "--want", "1000", "--limit", "50ms"],
+    "size": lambda run, _: [
+        *("size", str(run), "--want", "1000", "--limit", "50ms"),
+        *("--prices", str(run.parent / "prices.json")),
+    ],
     "compare": lambda run, other: [
         "compare", str(run), str(other), "-o", str(run.parent / "compared.html"),
     ],
@@ -98,6 +102,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
         (folder / "seconds.json").write_text(seconds.model_dump_json())
         folders.append(folder)
     run, other = folders
+    (run.parent / "prices.json").write_text(json.dumps(PRICES))
     (run / "sizing/1").mkdir(parents=True)
     copy(other / "result.json", run / "sizing/1")
     with pytest.raises(SystemExit) as ended:

@@ -99,8 +99,8 @@ def result_with(wrong: str) -> dict[str, Any]:
     ("wrong", "verb", "told"),
     [
         ("steps", "show", "steps.0."),
-        ("steps", "report", "steps.0."),
-        ("steps", "size --want 5", "steps.0."),
+        pytest.param("steps", "report", "steps.0.", marks=pytest.mark.whole),
+        pytest.param("steps", "size --want 5", "steps.0.", marks=pytest.mark.whole),
         ("unknown", "show", "the file: more than 1,000 fields are unknown"),
         ("operations", "show", "steps.0.operations.a0."),
         ("counts", "show", "steps.0.step.operation_counts.a0: "),
