@@ -20,6 +20,7 @@ MIB = 2**20
 MAIN = "from plimsoll.cli.main import main; main()"
 
 
+@pytest.mark.whole  # tests/unit/test_process_limits.py names each
 @pytest.mark.parametrize(
     ("limit", "told"),
     [

@@ -1,6 +1,7 @@
 """What is printed on a terminal of any width, and where files are written."""
 
 import io
+import json
 import os
 import re
 import shlex
@@ -18,6 +19,7 @@ from plimsoll.cli.output import fold_line, make_table, print_figures
 from plimsoll.cli.run_text import print_result
 from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.model.run.results import Candidate, LimitingResource
+from tests.support.few_prices import PRICES
 from tests.support.requested import REQUESTED
 from tests.support.synthetic_run import synthetic_run
 
@@ -70,7 +72,7 @@ def test_what_set_the_limit_is_told_with_the_second_and_what_would_have_to_chang
         "report run -o LINK.html",
         "report run -o LINK.csv",
         "compare run run -o LINK.html",
-        "size run --want 100 --limit 50ms -o LINK.html",
+        "size run --want 100 --limit 50ms --prices run/prices.json -o LINK.html",
         "show run --expect 'capacity >= 1' --junit LINK.xml",
         "show run --markdown LINK.md",
     ],
@@ -82,6 +84,7 @@ def test_no_verb_writes_through_a_link_into_another_folder(
     result, _ = synthetic_run()
     Path("run").mkdir()
     Path("run/result.json").write_text(result.model_dump_json())
+    Path("run/prices.json").write_text(json.dumps(PRICES))
     kept = tmp_path / "elsewhere" / "kept"
     kept.parent.mkdir()
     kept.write_text("before")
@@ -120,7 +123,7 @@ NAME = b"\x1b[2J\x07 \xff\xfe\xc2\x9b"  # escapes, and bytes that are no UTF-8
         "report RUN",
         "capacity RUN",
         "compare RUN RUN -o RUN/compared.html",
-        "size RUN --want 100 --limit 50ms -o RUN/size.html",
+        "size RUN --want 100 --limit 50ms --prices RUN/prices.json -o RUN/size.html",
         "show RUN --expect 'not worse than RUN by 5 %' --junit RUN/j.xml --markdown RUN/m.md",
         "validate RUN/request.yaml",
         "validate RUN/result.json",
@@ -134,6 +137,7 @@ def test_a_name_of_a_folder_controls_no_terminal_and_may_be_any_bytes(
     (run / "nothing").mkdir(parents=True)
     (run / "result.json").write_text(synthetic_run()[0].model_dump_json())
     (run / "request.yaml").write_text(yaml.safe_dump(REQUESTED))
+    (run / "prices.json").write_text(json.dumps(PRICES))
     with pytest.raises(SystemExit) as ended:
         main([part.replace("RUN", str(run)) for part in shlex.split(call)])
     assert ended.value.code in {0, 1, 2, 4}

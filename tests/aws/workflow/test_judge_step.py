@@ -153,6 +153,7 @@ def test_a_window_of_a_soak_is_read_second_by_second(judged: EverySetting) -> No
     assert step.stall_s is not None
 
 
+@pytest.mark.whole  # one failure is written and told in the same way
 def test_a_thousand_failures_are_all_written_and_told_within_an_event(judged: EverySetting) -> None:
     """Of 1,002 clients two ran. What the workflow carries and the bus takes is 256 KiB."""
     judged.files(RUN).put_model(plan_path(1), planned(clients=1002))

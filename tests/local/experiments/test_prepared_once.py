@@ -94,6 +94,7 @@ def begun(twin: LocalTwin) -> LocalExperiment:
     return running
 
 
+@pytest.mark.whole  # where the preparing fails none is left either
 def test_a_snapshot_goes_when_the_experiment_is_stopped(run_twin: LocalTwin) -> None:
     running = begun(run_twin)
     running.stop()

@@ -78,6 +78,7 @@ def test_without_a_token_whoever_is_on_this_machine_calls(
     assert not (tmp_path / "home").exists()
 
 
+@pytest.mark.whole  # test_live.py shows one
 def test_runs_of_before_are_listed_and_stay_in_their_folders(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

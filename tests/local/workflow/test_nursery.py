@@ -25,6 +25,7 @@ def kill_nursery(bench: Bench) -> None:
     nursery.kill()
 
 
+@pytest.mark.whole  # a teardown that is taken up again has it too
 @pytest.mark.parametrize(
     ("function", "phase"),
     [

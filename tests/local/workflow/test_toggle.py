@@ -94,6 +94,7 @@ def test_postgres_is_restarted_too(bench: Bench) -> None:
     assert says == [{"full_page_writes": "on"}, {"full_page_writes": "off"}]
 
 
+@pytest.mark.whole  # test_endings.py stops one whose target is being made
 def test_it_is_stopped_while_its_server_is_being_restarted(bench: Bench) -> None:
     """The server stands still, and so does its shutdown; the deletion does not wait for it."""
     run = bench.start(tiny("toggle-stop", **QUICK), hold=["switch-target"])

@@ -24,6 +24,7 @@ def said_nothing(record: RunRecord, result: RunResult, *, step: int = 1) -> str:
     return silent.void
 
 
+@pytest.mark.whole  # tests/aws/workflow/test_judge_step.py has void steps
 def test_a_step_whose_client_stood_still_for_its_window_is_done_again(bench: Bench) -> None:
     """It is frozen within its warm-up, which is long enough for that on nearly any machine."""
     for _ in range(4):

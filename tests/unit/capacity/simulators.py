@@ -72,7 +72,7 @@ class Target:
         """Throughput and mean latency with so many connections, always one operation each."""
         low, high = 0.0, min(self.ceiling_ops_per_second * speed, cap)
         if connections < high * self._latency(high * (1 - 1e-9), speed):
-            for _ in range(60):
+            for _ in range(40):  # to 1e-12 of it
                 middle = (low + high) / 2
                 if middle * self._latency(middle, speed) < connections:
                     low = middle
