@@ -12,7 +12,6 @@ timed.
 import argparse
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import replace
 from itertools import count
 from typing import NamedTuple
 
@@ -20,12 +19,11 @@ from benchmarks.capacity import CURVES, PAGE, STRATEGIES
 from benchmarks.pages import publish
 from plimsoll.model.judging.capacity import Capacity
 from plimsoll.report.comparing.ratios import divide_capacities
-from tests.unit.capacity.simulators import Target, World, draw_target
+from tests.unit.capacity.simulators import World, draw_target, slow_down
 from tests.unit.capacity.trials import run, search_for, shifted, targets
 
 FIRST_SEED = 80_000_000
 NOISES = (0.02, 0.05, 0.10)
-SLOWER = 0.9  # speed of the slower target
 KNOWN = [target for target in targets() if target.name != "client-bound"]
 
 
@@ -35,15 +33,6 @@ class Told(NamedTuple):
     alike: bool | None  # whether they are told to differ; None without two figures
     slower: bool | None  # whether the slower one is told to be slower, likewise
     faster: bool  # whether it is told to be faster
-
-
-def slow_down(target: Target) -> Target:
-    """Make a database whose every operation takes 1 / 0.9 of the time."""
-    return replace(
-        target,
-        ceiling_ops_per_second=SLOWER * target.ceiling_ops_per_second,
-        latency_s=lambda throughput: target.latency_s(throughput / SLOWER) / SLOWER,
-    )
 
 
 def compare(case: tuple[str, float, int, int]) -> Told:
