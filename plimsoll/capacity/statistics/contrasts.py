@@ -101,38 +101,52 @@ def estimate_contrast(weights: Sequence[float], estimates: Sequence[Estimate]) -
     degrees = max(1, math.floor(sum(parts) ** 2 / below)) if below else NORMAL
     margin = t_quantile(0.025, degrees) * math.sqrt(sum(parts))
     chosen = [(weight, one.choice) for weight, one in used if one.choice is not None]
-    explained = _explain_by_choice(chosen) if len(chosen) == len(used) else 0.0
+    least, most = _explain_by_choice(chosen) if len(chosen) == len(used) else (0.0, 0.0)
     return Effect(
         ratio=math.exp(middle),
-        low=math.exp(middle - margin - max(0.0, explained)),
-        high=math.exp(middle + margin - min(0.0, explained)),
+        low=math.exp(middle - margin - most),
+        high=math.exp(middle + margin - least),
     )
 
 
-def _explain_by_choice(chosen: Sequence[tuple[float, Choice]]) -> float:
-    """Return how much of a contrast noise may have made by its choice of loads, with its sign."""
+def _explain_by_choice(chosen: Sequence[tuple[float, Choice]]) -> tuple[float, float]:
+    """Return the least (at most 0) and the most (at least 0) of a contrast that choice explains.
+
+    It is how far the loads of a contrast may be from where they are, times d log(throughput) /
+    d log(load). That is taken from half of the lightest chosen load on, which is rather too steep,
+    since throughput grows ever more slowly. Where throughput falls with load, it is also taken from
+    the stretch of each that its load may have been moved along.
+    """
     made = math.fsum(weight * math.log(choice.at) for weight, choice in chosen)
     ends = [
         sorted((weight * math.log(choice.low), weight * math.log(choice.high)))
         for weight, choice in chosen
     ]
     least, most = (math.fsum(end) for end in zip(*ends, strict=True))
-    nearest = min(max(0.0, least), most)
-    return (made - nearest) * _find_elasticity([choice for _, choice in chosen])
+    moved = made - min(max(0.0, least), most)
+    choices = [choice for _, choice in chosen]
+    lightest, heaviest = (end(choice.at for choice in choices) for end in (min, max))
+    rise = _fit_slope([_cut(one, lightest / 2, heaviest) for one in choices])
+    fall = _fit_slope(
+        [
+            _cut(one, one.low, one.at) if weight * moved > 0 else _cut(one, one.at, one.high)
+            for weight, one in chosen
+        ]
+    )
+    parts = moved * min(1.0, max(0.0, rise)), moved * min(0.0, fall)
+    return min(0.0, *parts), max(0.0, *parts)
 
 
-def _find_elasticity(choices: Sequence[Choice]) -> float:
-    """Return d log(throughput) / d log(load) near the chosen loads, between 0 and 1.
+def _cut(choice: Choice, low: float, high: float) -> list[tuple[float, float]]:
+    """Return the logarithms of load and throughput of the steps between two loads."""
+    return [(math.log(x), math.log(y)) for x, y in choice.curve if low <= x <= high]
 
-    A straight line through the loads from half of the lightest chosen one to the heaviest, of one
-    slope for all curves. It is rather too steep, since throughput grows ever more slowly.
-    """
-    low, high = min(one.at for one in choices) / 2, max(one.at for one in choices)
+
+def _fit_slope(curves: Sequence[Sequence[tuple[float, float]]]) -> float:
+    """Return the slope of straight lines, of one slope for all curves; 1 without two loads."""
     products = squares = 0.0
-    for choice in choices:
-        points = [(math.log(x), math.log(y)) for x, y in choice.curve if low <= x <= high]
-        if points:
-            middle = fmean(x for x, _ in points), fmean(y for _, y in points)
-            squares += sum((x - middle[0]) ** 2 for x, _ in points)
-            products += sum((x - middle[0]) * (y - middle[1]) for x, y in points)
-    return min(1.0, max(0.0, products / squares)) if squares else 1.0
+    for points in filter(None, curves):
+        middle = fmean(x for x, _ in points), fmean(y for _, y in points)
+        squares += sum((x - middle[0]) ** 2 for x, _ in points)
+        products += sum((x - middle[0]) * (y - middle[1]) for x, y in points)
+    return products / squares if squares else 1.0
