@@ -227,7 +227,7 @@ def test_the_page_shows_phases_and_effects() -> None:
 
 
 def search_four(strategy: str, seed: int, slower: str = "", noise: float = 0.02) -> Factorial:
-    """Four searches on one simulated database, of which the variants of one name are 10 % slower."""
+    """Four searches on one simulated database; cells with a name in theirs are 10 % slower."""
     found: dict[str, Capacity | None] = {}
     for n, name in enumerate(FIGURES):
         target = slow_down(collapse()) if slower and slower in name else collapse()
