@@ -51,6 +51,17 @@ def test_where_throughput_hardly_grows_the_load_explains_as_little() -> None:
     assert ends(estimate_contrast(RATIO, pair)) == pytest.approx((1.0, 1.5**0.25))
 
 
+def test_where_throughput_falls_a_heavier_load_explains_less_of_it() -> None:
+    """A database that collapses: 900 at 8, 600 at 12. One search stopped before, one after."""
+    curve = ((2.0, 250.0), (4.0, 500.0), (8.0, 900.0), (12.0, 600.0))
+    before, after = (
+        Estimate(figure, math.log(figure), 0.0, choice=Choice(at, low, high, curve))
+        for at, low, high, figure in ((8, 4, 12, 900.0), (12, 8, 16, 600.0))
+    )
+    assert ends(estimate_contrast(RATIO, [before, after]))[0] == pytest.approx(1.0)
+    assert ends(estimate_contrast(RATIO, [after, before]))[1] == pytest.approx(1.0)
+
+
 def test_an_interaction_holds_what_the_four_loads_explain_together() -> None:
     """Each of four alike cells may have been at 8 or at 12; one was at 12."""
     cells = [chosen(at, 8, 12) for at in (12, 8, 8, 8)]
