@@ -101,7 +101,9 @@ def estimate_contrast(weights: Sequence[float], estimates: Sequence[Estimate]) -
     degrees = max(1, math.floor(sum(parts) ** 2 / below)) if below else NORMAL
     margin = t_quantile(0.025, degrees) * math.sqrt(sum(parts))
     chosen = [(weight, one.choice) for weight, one in used if one.choice is not None]
-    least, most = _explain_by_choice(chosen) if len(chosen) == len(used) else (0.0, 0.0)
+    least = most = 0.0
+    if len(chosen) == len(used):
+        least, most = _explain_by_choice(chosen, middle)
     return Effect(
         ratio=math.exp(middle),
         low=math.exp(middle - margin - most),
@@ -109,13 +111,19 @@ def estimate_contrast(weights: Sequence[float], estimates: Sequence[Estimate]) -
     )
 
 
-def _explain_by_choice(chosen: Sequence[tuple[float, Choice]]) -> tuple[float, float]:
+def _explain_by_choice(
+    chosen: Sequence[tuple[float, Choice]], middle: float
+) -> tuple[float, float]:
     """Return the least (at most 0) and the most (at least 0) of a contrast that choice explains.
 
     It is how far the loads of a contrast may be from where they are, times d log(throughput) /
     d log(load). That is taken from half of the lightest chosen load on, which is rather too steep,
-    since throughput grows ever more slowly. Where throughput falls with load, it is also taken from
-    the stretch of each that its load may have been moved along.
+    since throughput grows ever more slowly. Where the heavier loads gave less, it is also taken
+    from the stretches along which loads may have been moved: throughput may fall there.
+
+    Args:
+        chosen: the weight of each choice.
+        middle: the contrast of the logarithms of throughput.
     """
     made = math.fsum(weight * math.log(choice.at) for weight, choice in chosen)
     ends = [
@@ -133,7 +141,9 @@ def _explain_by_choice(chosen: Sequence[tuple[float, Choice]]) -> tuple[float, f
             for weight, one in chosen
         ]
     )
-    parts = moved * min(1.0, max(0.0, rise)), moved * min(0.0, fall)
+    parts = [moved * min(1.0, max(0.0, rise))]
+    if fall < 0 and moved * middle < 0:
+        parts.append(moved * fall)
     return min(0.0, *parts), max(0.0, *parts)
 
 
@@ -146,7 +156,7 @@ def _fit_slope(curves: Sequence[Sequence[tuple[float, float]]]) -> float:
     """Return the slope of straight lines, of one slope for all curves; 1 without two loads."""
     products = squares = 0.0
     for points in filter(None, curves):
-        middle = fmean(x for x, _ in points), fmean(y for _, y in points)
-        squares += sum((x - middle[0]) ** 2 for x, _ in points)
-        products += sum((x - middle[0]) * (y - middle[1]) for x, y in points)
+        x0, y0 = fmean(x for x, _ in points), fmean(y for _, y in points)
+        squares += sum((x - x0) ** 2 for x, _ in points)
+        products += sum((x - x0) * (y - y0) for x, y in points)
     return products / squares if squares else 1.0
