@@ -192,7 +192,8 @@ def write_effects(experiments: int, pool: ProcessPoolExecutor) -> dict[str, str]
             cases = [(strategy, noise, number, next(seeds)) for number in range(experiments)]
             told = list(pool.map(experiment, cases, chunksize=4))
             rows.append(f"| {strategy} | {noise:.0%} | {_describe_squares(told)} |")
-            up, best = ([x for one in told for x in one[place]] for place in (-2, -1))
+            up = [each for one in told for each in one.steps_up]
+            best = [each for one in told for each in one.chosen]
             threes.append(f"| {strategy} | {noise:.0%} | {_share(up)} | {_share(best)} |")
     loads = [head.format("repetitions"), rows[1]]
     for repetitions in (8, 20):
@@ -209,8 +210,8 @@ def write_effects(experiments: int, pool: ProcessPoolExecutor) -> dict[str, str]
 
 
 def _describe_squares(told: Sequence[Square]) -> str:
-    def share(effects: Iterable[Effect | None]) -> str:
-        known = [one for one in effects if one and one.low and one.high]
+    def share(effects: Iterable[Effect]) -> str:
+        known = [one for one in effects if one.low and one.high]
         seen = sum(one.low > 1 or one.high < 1 for one in known if one.low and one.high)
         return f"{seen / len(known):.1%} of {len(known)}" if known else "no interval"
 
@@ -218,13 +219,13 @@ def _describe_squares(told: Sequence[Square]) -> str:
     one_cell = [one.one_cell for one in told]
     parts = (
         share(effect for one in alike if one for effect in (one.first, one.second)),
-        share(one and one.interaction for one in alike),
+        share(one.interaction for one in alike if one),
         share(
             effect for one in alone if one for effect in (one.first, one.second, one.interaction)
         ),
-        share(one.gain and one.gain.second for one in told),
-        share(one and one.second_at_high for one in one_cell),
-        share(one and one.interaction for one in one_cell),
+        share(one.gain.second for one in told if one.gain),
+        share(one.second_at_high for one in one_cell if one),
+        share(one.interaction for one in one_cell if one),
     )
     return " | ".join(parts)
 
