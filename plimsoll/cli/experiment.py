@@ -145,7 +145,7 @@ def _print_decision(result: ExperimentResult) -> None:
 
 
 def _print_factorials(result: ExperimentResult) -> None:
-    from plimsoll.report.experiment.page import make_factorials_table
+    from plimsoll.report.experiment.page import describe_factorials_basis, make_factorials_table
 
     if (table := make_factorials_table(result.factorials)) is None:
         return
@@ -153,6 +153,7 @@ def _print_factorials(result: ExperimentResult) -> None:
     print_report_table(table)
     for each in result.factorials:
         click.echo(f"  {each.question}: {each.sentence}")
+    click.echo(describe_factorials_basis(result))
 
 
 @click.group("experiment")

@@ -4,9 +4,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from plimsoll import words
+from plimsoll.capacity.statistics.contrasts import Estimate
 from plimsoll.model.run.experiment_record import ExperimentResult
 from plimsoll.model.run.results import PhaseLoad, PhaseResult, RunResult
-from plimsoll.report.comparing.ratios import list_repetitions
+from plimsoll.report.comparing.ratios import estimate_answer, list_repetitions
 from plimsoll.report.tables import ReportCell, ReportTable
 
 # Figures of phases that can be compared with those of another run.
@@ -22,10 +23,12 @@ class Figures:
     Attributes:
         values: The throughput of each repetition, in one unit; empty if there is no exact figure.
         limit: What set the limit, as a part of a sentence; None if it is not known.
+        estimate: The figure with what is uncertain of it; None if only the repetitions scatter.
     """
 
     values: tuple[float, ...]
     limit: str | None
+    estimate: Estimate | None = None
 
 
 def list_phase_figures(result: RunResult | None) -> dict[str, Figures]:
@@ -44,7 +47,8 @@ def _list_figures_of_phase(phase: PhaseResult) -> Iterator[tuple[str, Figures]]:
     if phase.capacity is not None:
         exact = phase.capacity.bound == "="
         values = tuple(list_repetitions(phase.capacity)) if exact else ()
-        yield f"{phase.name}, {ITS_SEARCH}", Figures(values=values, limit=phase.limit)
+        estimate = estimate_answer(phase.capacity) if values else None
+        yield f"{phase.name}, {ITS_SEARCH}", Figures(values, phase.limit, estimate)
 
 
 def make_run_phases_table(phases: Sequence[PhaseResult]) -> ReportTable | None:

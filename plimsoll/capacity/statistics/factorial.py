@@ -3,25 +3,16 @@
 The model is Jain's (1991, "The Art of Computer Systems Performance Analysis", chapter 17, 2^2
 designs, and 18, 2^k r designs with replication) on the logarithms of throughput: factors of a
 system's performance multiply, so their effects are ratios (chapter 18.8, multiplicative models).
-Every effect is a contrast of the means of the four cells. Its 95 % interval is Student's t with the
-degrees of freedom of Welch (1947, "The generalization of Student's problem when several different
-population variances are involved"), since a cell limited by storage scatters differently from one
-limited by CPU. Jain pools the four variances instead. The gain in one row therefore equals that of
-a direct comparison of two targets.
+Every effect is a contrast of the four cells (`contrasts`). Jain pools their variances; here each
+has its own, since a cell limited by storage scatters differently from one limited by CPU. So the
+gain in one row equals that of a direct comparison of two targets.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import fmean, variance
 
-from plimsoll.capacity.statistics.intervals import t_quantile
+from plimsoll.capacity.statistics.contrasts import Estimate, estimate_contrast
 from plimsoll.model.run.experiment_record import Effect
-
-SURE = 1e-12  # a smaller standard error means equal repetitions
-
-Cell = Sequence[float]  # repetitions, positive, in one unit
-Square = tuple[tuple[Cell, Cell], tuple[Cell, Cell]]  # [first factor's level][second factor's]
 
 
 @dataclass(frozen=True)
@@ -45,42 +36,19 @@ class Effects:
     second_at_high: Effect
 
 
-def estimate_effects(cells: Square) -> Effects | None:
-    """Return the effects of a 2 x 2 design; None if a cell has no figure, or one of 0.
+def estimate_effects(cells: Sequence[Estimate]) -> Effects:
+    """Return the effects of a 2 x 2 design.
 
     Args:
-        cells: repetitions of each cell: `cells[a][b]` for level a of A and level b of B, 0 low and
-            1
-            high.
+        cells: the figure of each cell: A and B low, B alone high, A alone high, both high.
     """
-    values = [*cells[0], *cells[1]]
-    if any(min(cell, default=0.0) <= 0 for cell in values):
-        return None
-    logs = [[math.log(value) for value in cell] for cell in values]
     half = 0.5
     return Effects(
-        first=_estimate_contrast((-half, -half, half, half), logs),
-        second=_estimate_contrast((-half, half, -half, half), logs),
-        interaction=_estimate_contrast((1, -1, -1, 1), logs),
-        second_at_low=_estimate_contrast((-1, 1, 0, 0), logs),
-        second_at_high=_estimate_contrast((0, 0, -1, 1), logs),
-    )
-
-
-def _estimate_contrast(weights: Sequence[float], logs: Sequence[Sequence[float]]) -> Effect:
-    """Return a weighted sum of mean logarithms as a ratio; no interval if a cell is unrepeated."""
-    used = [(weight, cell) for weight, cell in zip(weights, logs, strict=True) if weight]
-    middle = math.fsum(weight * fmean(cell) for weight, cell in used)
-    if any(len(cell) < 2 for _, cell in used):
-        return Effect(ratio=math.exp(middle))
-    parts = [weight**2 * variance(cell) / len(cell) for weight, cell in used]
-    error = math.sqrt(sum(parts))
-    if error < SURE:
-        return Effect(ratio=math.exp(middle), low=math.exp(middle), high=math.exp(middle))
-    below = sum(part**2 / (len(cell) - 1) for part, (_, cell) in zip(parts, used, strict=True))
-    margin = t_quantile(0.025, max(1, math.floor(sum(parts) ** 2 / below))) * error
-    return Effect(
-        ratio=math.exp(middle), low=math.exp(middle - margin), high=math.exp(middle + margin)
+        first=estimate_contrast((-half, -half, half, half), cells),
+        second=estimate_contrast((-half, half, -half, half), cells),
+        interaction=estimate_contrast((1, -1, -1, 1), cells),
+        second_at_low=estimate_contrast((-1, 1, 0, 0), cells),
+        second_at_high=estimate_contrast((0, 0, -1, 1), cells),
     )
 
 

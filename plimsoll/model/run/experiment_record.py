@@ -44,6 +44,9 @@ class Factorial(Model):
     beside_main: Effect | None  # gain of `beside`, over both variants of `axis`
     interaction: Effect | None  # gain of `axis` on the second variant of `beside` / on the first
     gain_on: tuple[Effect, Effect] | None  # gain of `axis` on each variant of `beside`
+    # Whether the intervals hold that noise may have chosen the loads; False in an older result,
+    # whose intervals hold the scatter of repetitions alone
+    covers_choice: bool = False
     sentence: str
 
 

@@ -7,18 +7,20 @@ within a run share its target, and say nothing of how targets differ.
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from statistics import NormalDist, fmean
+from dataclasses import dataclass, replace
+from statistics import fmean
 
 from plimsoll import words
+from plimsoll.capacity.statistics.contrasts import Estimate, estimate_contrast, estimate_mean
 from plimsoll.capacity.statistics.fresh_targets import METHOD, estimate_over_targets
-from plimsoll.model.judging.capacity import Bound, Capacity, LoadRange
+from plimsoll.model.judging.capacity import Bound, Capacity
 from plimsoll.model.request.experiment import FRESH_TARGET
 from plimsoll.model.run.experiment_record import FreshFigures, FreshRun
 from plimsoll.model.run.results import RunResult
 from plimsoll.report.comparing.ratios import (
+    RATE,
     Ratio,
-    compute_welch_ratio,
+    compute_edge_deviation,
     divide_bounds,
     find_only_load,
     name_sample,
@@ -27,7 +29,6 @@ from plimsoll.report.comparing.ratios import (
 from plimsoll.report.tables import ReportCell, ReportTable
 
 WELCH_METHOD = "Welch's t on logarithms, over fresh targets"
-_OPEN_LOOP = "rate_ops_per_second"
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,12 @@ class FreshSample:
             return None
         return math.exp(fmean(math.log(figure) for figure in self.figures))
 
+    def estimate(self) -> Estimate:
+        """Estimate the mean over targets of this kind; equal figures do not tell its error."""
+        mean = estimate_mean(self.figures, self.deviation_least)
+        told = estimate_over_targets(self.figures, self.deviation_least)
+        return mean if told else replace(mean, error=None)
+
 
 def sample_fresh(
     capacities: Sequence[Capacity | None], beside: Sequence[Capacity | None] = ()
@@ -75,20 +82,15 @@ def sample_fresh(
         bound = ">="
     elif known and bounds <= {"=", "<"}:
         bound = "<"
-    edges = [c.edge for c in known if c.axis == _OPEN_LOOP and c.edge is not None]
+    edges = [c.edge for c in known if c.axis == RATE and c.edge is not None]
     return FreshSample(
         figures=tuple(c.max_sustainable_throughput_ops_per_second or 0.0 for c in known),
         bound=bound,
         load=load,
-        deviation_least=math.sqrt(fmean(_compute_edge_deviation(edge) ** 2 for edge in edges))
+        deviation_least=math.sqrt(fmean(compute_edge_deviation(edge) ** 2 for edge in edges))
         if edges
         else 0.0,
     )
-
-
-def _compute_edge_deviation(edge: LoadRange) -> float:
-    """Return the standard deviation of the logarithm of an edge."""
-    return math.log(edge.high / edge.low) / 2 / NormalDist().inv_cdf((1 + edge.confidence) / 2)
 
 
 def _find_common_load(capacities: Sequence[Capacity | None]) -> str | None:
@@ -115,20 +117,19 @@ def divide_fresh(
         ratio = divide_bounds(of, to, value, mine.bound, theirs.bound)
         return ratio and ratio.model_copy(update={"fresh_targets": counts})
     subject = f"{of} sustains" if mine.load is None else f"At {mine.load}, {of} gives"
-    scatter = [estimate_over_targets(side.figures, side.deviation_least) for side in (mine, theirs)]
-    if None in scatter:
+    found = estimate_contrast((1, -1), [mine.estimate(), theirs.estimate()])
+    if found.low is None:
         sentence = (
             f"{subject} {words.ratio(value)} times the throughput of {to}; without different"
             " figures of two fresh targets of both there is no interval, so the difference may be"
             " noise."
         )
         return Ratio(of=of, to=to, value=value, fresh_targets=counts, sentence=sentence)
-    least = mine.deviation_least, theirs.deviation_least
     ratio = tell_ratio(
         of,
         to,
         subject,
-        compute_welch_ratio(mine.figures, theirs.figures, least),
+        found,
         method=WELCH_METHOD,
         sample=name_sample(None, counts),
         noise="the noise between targets",

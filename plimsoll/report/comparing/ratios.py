@@ -6,12 +6,12 @@ rates beyond which most windows fail: each edge's range is taken for a normal di
 logarithm, and both add up.
 
 In a closed loop it is the ratio of the geometric means of the repetitions at each run's capacity.
-The 95 % interval is Welch's (1947, "The generalization of Student's problem when several different
-population variances are involved") on the logarithms of the repetitions, with the degrees of
-freedom rounded down. Repetitions end once they agree, so their scatter is taken for no less than
-that of the run's other loads. Where the two capacities lie at different loads, noise may have
-chosen these: the interval also holds what the ratio would be if both loads were as near to each
-other as each search allows.
+Repetitions end once they agree, so their scatter is taken for no less than that of the run's other
+loads. Where the two capacities lie at different loads, noise may have chosen these: the interval
+also holds what the ratio would be if both loads were as near to each other as each search allows.
+
+`estimate_answer` says what is uncertain of a run's answer, `contrasts` makes intervals of it. The
+effects of an experiment's 2 x 2 (`experiment.factorials`) are contrasts of the same estimates.
 
 Both intervals cover the variation between repetitions on these two targets, not the variation
 among targets of one kind, which `fresh_targets` compares. Runs whose steps took turns are compared
@@ -19,11 +19,18 @@ by pairs of steps.
 """
 
 import math
-from collections.abc import Iterator, Sequence
-from statistics import NormalDist, fmean, variance
+from collections.abc import Iterator
+from dataclasses import replace
+from statistics import NormalDist
 
 from plimsoll import words
-from plimsoll.capacity.statistics.intervals import drop_outliers, pooled_noise, t_quantile
+from plimsoll.capacity.statistics.contrasts import (
+    Choice,
+    Estimate,
+    estimate_contrast,
+    estimate_mean,
+)
+from plimsoll.capacity.statistics.intervals import drop_outliers, pooled_noise
 from plimsoll.capacity.statistics.pairing import (
     METHOD,
     describe_ratio,
@@ -33,6 +40,7 @@ from plimsoll.capacity.statistics.pairing import (
 from plimsoll.model.base import Model
 from plimsoll.model.judging.capacity import Bound, Capacity, LoadRange
 from plimsoll.model.judging.steps import CLOSING
+from plimsoll.model.run.experiment_record import Effect
 from plimsoll.model.run.results import RunResult
 from plimsoll.report.charts.rows import find_capacity_load
 
@@ -41,6 +49,7 @@ EDGES_METHOD = "ratio of edges"
 PAIRS_WOULD = (
     "runs that take turns at one load would tell: `pairs` of an experiment, `plimsoll experiment`"
 )
+RATE = "rate_ops_per_second"  # the axis of open loops
 WORTH = 1.10  # a smaller ratio does not matter; `Rules` has the same bound for a plateau
 
 
@@ -87,7 +96,7 @@ def list_repetitions(capacity: Capacity) -> list[float]:
     Returns:
         The figure alone for an open loop, whose repetitions all have the offered rate.
     """
-    if capacity.axis == "rate_ops_per_second":
+    if capacity.axis == RATE:
         figure = capacity.max_sustainable_throughput_ops_per_second
         return [figure] if figure else []
     judged = find_capacity_load(capacity)
@@ -106,32 +115,34 @@ def divide_capacities(of: str, a: Capacity | None, to: str, b: Capacity | None) 
     if load is None and (a.bound != "=" or b.bound != "="):
         sure = _least_and_most(a), _least_and_most(b)
         return divide_bounds(of, to, figure / other, a.bound, b.bound, sure=sure)
-    if load is None and a.axis == b.axis == "rate_ops_per_second":
-        return _divide_edges(of, a, to, b, figure / other)
     subject = f"{of} sustains" if load is None else f"At {words.load(load, a.axis)}, {of} gives"
-    mine, theirs = list_repetitions(a), list_repetitions(b)
-    if len(mine) < 2 or len(theirs) < 2:
-        value = figure / other
+    found = estimate_contrast((1, -1), [estimate_answer(c, load) for c in (a, b)])
+    rates = load is None and a.axis == b.axis == RATE
+    counts = None if rates else (len(list_repetitions(a)), len(list_repetitions(b)))
+    if found.low is None or found.high is None:
+        lacking = "the edges" if rates else "repetitions"
         sentence = (
-            f"{subject} {words.ratio(value)} times the throughput of {to}; without repetitions of"
-            " both there is no interval, so the difference may be noise."
+            f"{subject} {words.ratio(found.ratio)} times the throughput of {to}; without {lacking}"
+            " of both there is no interval, so the difference may be noise."
         )
-        counts = len(mine), len(theirs)
-        return Ratio(of=of, to=to, value=value, repetitions=counts, sentence=sentence)
-    ends, undecided = compute_welch_ratio(mine, theirs), None
-    if load is None:
-        noise = _find_noise(a), _find_noise(b)
-        ends = compute_welch_ratio(drop_outliers(mine), drop_outliers(theirs), noise)
-        ends, undecided = _widen_by_choice(a, b, ends), PAIRS_WOULD
-    ratio = tell_ratio(of, to, subject, ends, method=WELCH_METHOD, undecided=undecided)
-    return ratio.model_copy(update={"repetitions": (len(mine), len(theirs))})
+        return Ratio(of=of, to=to, value=found.ratio, repetitions=counts, sentence=sentence)
+    ratio = tell_ratio(
+        of,
+        to,
+        subject,
+        found,
+        method=EDGES_METHOD if rates else WELCH_METHOD,
+        sample=f", {EDGES_METHOD}" if rates else "",
+        undecided=PAIRS_WOULD if load is None else None,
+    )
+    return ratio.model_copy(update={"repetitions": counts})
 
 
 def tell_ratio(
     of: str,
     to: str,
     subject: str,
-    ends: tuple[float, float, float],
+    found: Effect,
     *,
     method: str,
     sample: str = "",
@@ -144,14 +155,16 @@ def tell_ratio(
         of: The name of the one run.
         to: The name of the other run.
         subject: The beginning of a sentence that says how many times more is reached.
-        ends: The ratio, and the low and the high end of its 95 % interval.
+        found: The ratio with its 95 % interval.
         method: The method of the interval.
         sample: What `name_sample` says of it.
         noise: What the difference is compared with.
         undecided: What would tell, where the interval holds both no difference and one that
             matters; None to say in any case that no difference can be shown.
     """
-    value, low, high = ends
+    value, low, high = found.ratio, found.low, found.high
+    assert low is not None  # noqa: S101 - callers check it
+    assert high is not None  # noqa: S101 - likewise
     differs = low > 1 or high < 1
     shown = f"(95 % interval {words.ratio_interval(low, high)}{sample})"
     ratio = Ratio(
@@ -181,6 +194,36 @@ def tell_ratio(
     return ratio.model_copy(update={"sentence": sentence})
 
 
+def estimate_answer(capacity: Capacity, load: float | None = None) -> Estimate:
+    """Return a run's figure with what is uncertain of it.
+
+    Args:
+        capacity: What the run found, with a figure.
+        load: The only load that this run and those beside it tried; None if they searched. At one
+            load, only the repetitions scatter.
+
+    Returns:
+        Without a standard error if a load was not repeated, or an open loop has no edge.
+    """
+    figure = capacity.max_sustainable_throughput_ops_per_second
+    assert figure  # noqa: S101 - callers check it
+    values = list_repetitions(capacity) or [figure]
+    if load is not None:
+        return replace(estimate_mean(values), figure=figure)
+    if capacity.axis == RATE:
+        edge = capacity.edge
+        middle = math.log(edge.low * edge.high) / 2 if edge else math.log(figure)
+        error = compute_edge_deviation(edge) if edge else None
+        return Estimate(figure, middle, error, kind=RATE)
+    mean = estimate_mean(drop_outliers(values), _find_noise(capacity))
+    return replace(mean, figure=figure, choice=_describe_choice(capacity), kind=capacity.axis)
+
+
+def compute_edge_deviation(edge: LoadRange) -> float:
+    """Return the standard deviation of the logarithm of an edge."""
+    return math.log(edge.high / edge.low) / 2 / NormalDist().inv_cdf((1 + edge.confidence) / 2)
+
+
 def _find_noise(capacity: Capacity) -> float:
     """Return the standard deviation of the logarithm of a throughput, from all repeated loads."""
     return pooled_noise(
@@ -189,58 +232,31 @@ def _find_noise(capacity: Capacity) -> float:
     )
 
 
-def _widen_by_choice(
-    a: Capacity, b: Capacity, ends: tuple[float, float, float]
-) -> tuple[float, float, float]:
-    """Widen an interval by the difference that the choice of the two loads may explain.
-
-    Returns:
-        The ratio, and the low and the high end of its interval.
-    """
-    value, low, high = ends
-    if not a.at or not b.at or a.axis != b.axis or a.at == b.at:
-        return ends
-    lighter, heavier = (a, b) if a.at < b.at else (b, a)
-    least, most = sorted((a.at, b.at))
-    nearest = find_reach(heavier)[0] / find_reach(lighter)[1]
-    explained = (most / least / max(1.0, nearest)) ** _find_elasticity((a, b), least, most)
-    return (value, low, high * explained) if lighter is a else (value, low / explained, high)
-
-
-def find_reach(capacity: Capacity) -> tuple[float, float]:
+def _describe_choice(capacity: Capacity) -> Choice | None:
     """Return the loads between which noise may have chosen the load of a capacity.
 
     From the next lighter load that passed to the one that failed (on a plateau, the heaviest that
-    passed), and at least as far as the edge may lie.
+    passed), and at least as far as the edge may lie. None if the load is not known.
     """
-    assert capacity.at is not None  # noqa: S101 - callers check it
+    if not capacity.at:
+        return None
     passed = [judged.load for judged in capacity.steps if judged.passed]
     failed = capacity.bracket[1] if capacity.bracket else None
     low = max((load for load in passed if load < capacity.at), default=capacity.at)
     high = max(capacity.at, failed or max(passed, default=0.0))
     edge = capacity.edge
-    return (low, high) if edge is None else (min(low, edge.low), max(high, edge.high))
-
-
-def _find_elasticity(capacities: Sequence[Capacity], low: float, high: float) -> float:
-    """Return d log(throughput) / d log(load) near some loads, between 0 and 1.
-
-    A straight line through the loads from half of the lowest on, of one slope for all
-    capacities. It is rather too steep, since throughput grows ever more slowly.
-    """
-    products = squares = 0.0
-    for capacity in capacities:
-        points = [
-            (math.log(judged.load), math.log(step.throughput_ops_per_second))
-            for judged in capacity.steps
-            if low / 2 <= judged.load <= high
-            for step in judged.steps
-            if step.throughput_ops_per_second
-        ]
-        middle = fmean(x for x, _ in points), fmean(y for _, y in points)
-        squares += sum((x - middle[0]) ** 2 for x, _ in points)
-        products += sum((x - middle[0]) * (y - middle[1]) for x, y in points)
-    return min(1.0, max(0.0, products / squares)) if squares else 1.0
+    curve = (
+        (judged.load, step.throughput_ops_per_second)
+        for judged in capacity.steps
+        for step in judged.steps
+        if step.throughput_ops_per_second
+    )
+    return Choice(
+        at=capacity.at,
+        low=low if edge is None else min(low, edge.low),
+        high=high if edge is None else max(high, edge.high),
+        curve=tuple(curve),
+    )
 
 
 def _least_and_most(capacity: Capacity) -> tuple[float, float]:
@@ -251,48 +267,6 @@ def _least_and_most(capacity: Capacity) -> tuple[float, float]:
         return figure, figure
     gave = (j.throughput_ops_per_second or 0.0 for j in capacity.steps if j.passed)
     return sure.low_ops_per_second, max(sure.high_ops_per_second, *gave)
-
-
-def _divide_edges(of: str, a: Capacity, to: str, b: Capacity, figures: float) -> Ratio:
-    """Divide the edges of two open loops; without both edges there is no interval.
-
-    Args:
-        of: name of the one run.
-        a: its capacity, which is no bound.
-        to: name of the other run.
-        b: its capacity, likewise.
-        figures: ratio of the two figures.
-    """
-    if a.edge is None or b.edge is None:
-        sentence = (
-            f"{of} sustains {words.ratio(figures)} times the throughput of {to}; without the edges"
-            " of both there is no interval, so the difference may be noise."
-        )
-        return Ratio(of=of, to=to, value=figures, sentence=sentence)
-    return tell_ratio(
-        of,
-        to,
-        f"{of} sustains",
-        compute_edges_ratio(a.edge, b.edge),
-        method=EDGES_METHOD,
-        sample=f", {EDGES_METHOD}",
-        undecided=PAIRS_WOULD,
-    )
-
-
-def compute_edges_ratio(a: LoadRange, b: LoadRange) -> tuple[float, float, float]:
-    """Compute the ratio of two edges with its 95 % interval.
-
-    Returns:
-        The ratio, and the low and the high end of its interval.
-    """
-    middle = (math.log(a.low * a.high) - math.log(b.low * b.high)) / 2
-    deviations = [
-        math.log(edge.high / edge.low) / 2 / NormalDist().inv_cdf((1 + edge.confidence) / 2)
-        for edge in (a, b)
-    ]
-    margin = NormalDist().inv_cdf(0.975) * math.hypot(*deviations)
-    return math.exp(middle), math.exp(middle - margin), math.exp(middle + margin)
 
 
 def find_only_load(*capacities: Capacity) -> float | None:
@@ -348,33 +322,6 @@ def divide_bounds(
         differs=differs,
         sentence=f"{of} sustains {word} {words.ratio(value)} times the throughput of {to}: {end}.",
     )
-
-
-def compute_welch_ratio(
-    a: Sequence[float], b: Sequence[float], deviations_least: tuple[float, float] = (0.0, 0.0)
-) -> tuple[float, float, float]:
-    """Compute the ratio of two geometric means with its 95 % interval.
-
-    Args:
-        a: At least two positive values.
-        b: At least two positive values, in the same unit.
-        deviations_least: Lower bounds on the standard deviations of their logarithms.
-
-    Returns:
-        The ratio, and the low and the high end of its interval.
-    """
-    logs = [[math.log(value) for value in values] for values in (a, b)]
-    middle = fmean(logs[0]) - fmean(logs[1])
-    parts = [
-        max(variance(values), least**2) / len(values)
-        for values, least in zip(logs, deviations_least, strict=True)
-    ]
-    error = math.sqrt(sum(parts))
-    if error < 1e-12:
-        return math.exp(middle), math.exp(middle), math.exp(middle)
-    below = sum(part**2 / (len(v) - 1) for part, v in zip(parts, logs, strict=True))
-    margin = t_quantile(0.025, max(1, math.floor(sum(parts) ** 2 / below))) * error
-    return math.exp(middle), math.exp(middle - margin), math.exp(middle + margin)
 
 
 # Runs whose steps took turns: compared by pairs of steps if there are any, else as two groups.

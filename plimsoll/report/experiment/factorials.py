@@ -9,7 +9,8 @@ from itertools import combinations, pairwise
 from typing import Literal
 
 from plimsoll import words
-from plimsoll.capacity.statistics.factorial import Effects, Square, estimate_effects
+from plimsoll.capacity.statistics.contrasts import estimate_mean
+from plimsoll.capacity.statistics.factorial import Effects, estimate_effects
 from plimsoll.capacity.statistics.intervals import center
 from plimsoll.model.aws.volumes import limits
 from plimsoll.model.request.boundary import list_patched_paths
@@ -19,8 +20,11 @@ from plimsoll.model.request.rds_target import AuroraTarget
 from plimsoll.model.run.experiment_record import Effect, Factorial, Gain
 from plimsoll.report.comparing.fresh_targets import sample_fresh
 from plimsoll.report.comparing.ratios import (
+    PAIRS_WOULD,
+    RATE,
     WORTH,
     Ratio,
+    estimate_answer,
     find_only_load,
     list_repetitions,
     name_sample,
@@ -132,6 +136,8 @@ def _answer_figures(runs: Runs, corners: Corners) -> Figures:
     Of a repeated cell, the figures of its runs.
     """
     run = next((run for run in runs if has_sustained_figure(run)), runs[0])
+    limiting = run.result.limiting if run.result else None
+    limit = None if limiting is None else describe_limiting(limiting)
     others = [
         other.result.capacity
         for runs_of_other in corners
@@ -141,19 +147,14 @@ def _answer_figures(runs: Runs, corners: Corners) -> Figures:
     if run.cell.fresh_target is not None:
         own = [other.result.capacity if other.result else None for other in runs]
         sample = sample_fresh(own, beside=others)
-        limiting = run.result.limiting if run.result else None
-        return Figures(
-            values=sample.figures if sample.bound == "=" else (),
-            limit=None if limiting is None else describe_limiting(limiting),
-        )
+        if sample.bound != "=":
+            return Figures((), limit)
+        return Figures(sample.figures, limit, sample.estimate())
     capacity = run.result.capacity if run.result and has_sustained_figure(run) else None
-    one_load = capacity is not None and all(find_only_load(capacity, other) for other in others)
-    exact = capacity is not None and (capacity.bound == "=" or one_load)
-    limiting = run.result.limiting if run.result else None
-    return Figures(
-        values=tuple(list_repetitions(capacity)) if capacity is not None and exact else (),
-        limit=None if limiting is None else describe_limiting(limiting),
-    )
+    load = find_only_load(*others)
+    if capacity is None or (capacity.bound != "=" and load is None):
+        return Figures((), limit)
+    return Figures(tuple(list_repetitions(capacity)), limit, estimate_answer(capacity, load))
 
 
 def _compute_factorial(
@@ -166,20 +167,18 @@ def _compute_factorial(
     beside, axis = axes
     one, two = experiment.axes[axis]
     few, many = experiment.axes[beside]
-    values = [each.values for each in figures]
-    square: Square = ((values[0], values[1]), (values[2], values[3]))
-    found = estimate_effects(square)
     silent = [
         name_cell(runs[0].cell.variants)
-        for runs, found_values in zip(corners, values, strict=True)
-        if not found_values
+        for runs, each in zip(corners, figures, strict=True)
+        if min(each.values, default=0.0) <= 0
     ]
-    if found is None:
-        told = f"not decided: no exact figure of {', '.join(silent) or 'a cell'}"
-    else:
-        limits = figures[1].limit, figures[3].limit
-        told = _write_sentence(found, axis, (few, many), limits)
-    a, b, c, d = (len(each) for each in values)
+    found = None
+    if not silent:
+        found = estimate_effects([each.estimate or estimate_mean(each.values) for each in figures])
+    told = f"not decided: no exact figure of {', '.join(silent)}"
+    if found:
+        told = _write_sentence(found, axis, (few, many), figures)
+    a, b, c, d = (len(each.values) for each in figures)
     return Factorial(
         question=question,
         axis=axis,
@@ -191,15 +190,13 @@ def _compute_factorial(
         beside_main=found.first if found else None,
         interaction=found.interaction if found else None,
         gain_on=(found.second_at_low, found.second_at_high) if found else None,
+        covers_choice=True,
         sentence=f"{one} to {two}: {told}",
     )
 
 
 def _write_sentence(
-    found: Effects,
-    axis: str,
-    beside: tuple[str, str],
-    limits: tuple[str | None, str | None],
+    found: Effects, axis: str, beside: tuple[str, str], figures: Sequence[Figures]
 ) -> str:
     """Describe what an axis gains on each variant of another, and whether that differs.
 
@@ -207,22 +204,39 @@ def _write_sentence(
         found: The effects.
         axis: The axis whose gain it is.
         beside: The variants of the other axis.
-        limits: What set the limit on each of them, with the second variant of `axis`.
+        figures: The figures of the four cells.
     """
     gains = (found.second_at_low, found.second_at_high)
+    limits = figures[1].limit, figures[3].limit
+    kinds = {each.estimate.kind if each.estimate else "" for each in figures}
+    lacking = "the edges" if kinds == {RATE} else "repetitions"
     parts = [
-        f"{_describe_effect(gain)} on {name}"
+        f"{_describe_effect(gain, lacking)} on {name}"
         + (f", where {limit}" if limit and is_no_gain(gain) else "")
         for gain, name, limit in zip(gains, beside, limits, strict=True)
     ]
-    return f"{', '.join(parts)}; {_describe_interaction(found.interaction, axis, beside)}"
+    told = f"{', '.join(parts)}; {_describe_interaction(found.interaction, axis, beside, lacking)}"
+    searched = all(each.estimate and each.estimate.kind for each in figures)
+    undecided = any(map(_is_undecided, (*gains, found.interaction)))
+    return f"{told}; {PAIRS_WOULD}" if searched and undecided else told
 
 
-def _describe_effect(effect: Effect) -> str:
+def _is_undecided(effect: Effect) -> bool:
+    """Return whether the interval holds both no effect and one that matters."""
+    low, high = effect.low, effect.high
+    return (
+        low is not None
+        and high is not None
+        and low <= 1 <= high
+        and (low * WORTH < 1 or high > WORTH)
+    )
+
+
+def _describe_effect(effect: Effect, lacking: str) -> str:
     """Describe a gain: nothing, a factor, or not decided."""
     low, high = effect.low, effect.high
     if low is None or high is None:
-        return f"{words.ratio(effect.ratio)} times (no interval without repetitions)"
+        return f"{words.ratio(effect.ratio)} times (no interval without {lacking})"
     interval = f"95 % {words.ratio_interval(low, high)}"
     if low <= 1 <= high:
         word = "nothing" if is_no_gain(effect) else "not decided"
@@ -236,11 +250,13 @@ def is_no_gain(effect: Effect) -> bool:
     return low is not None and high is not None and low <= 1 and high <= WORTH
 
 
-def _describe_interaction(interaction: Effect, axis: str, beside: tuple[str, str]) -> str:
+def _describe_interaction(
+    interaction: Effect, axis: str, beside: tuple[str, str], lacking: str
+) -> str:
     """Say on which variant the gain is larger, if that is sure."""
     ratio, low, high = interaction.ratio, interaction.low, interaction.high
     if low is None or high is None:
-        return "without repetitions it is not known whether that differs"
+        return f"without {lacking} it is not known whether that differs"
     few, many = beside
     if ratio < 1:
         few, many, ratio, low, high = many, few, 1 / ratio, 1 / high, 1 / low

@@ -105,6 +105,23 @@ def make_factorials_table(factorials: Sequence[Factorial]) -> ReportTable | None
     return ReportTable(columns=columns, rows=tuple(rows))
 
 
+def describe_factorials_basis(result: ExperimentResult) -> str:
+    """Describe what the intervals of effects cover."""
+    if result.fresh:
+        covered = "cover what scatters from one fresh target to the next"
+    elif not all(each.covers_choice for each in result.factorials):
+        covered = (
+            "of an older result: they cover the scatter of repetitions alone, so where searches"
+            " chose the loads they are too narrow"
+        )
+    else:
+        covered = (
+            "cover what scatters from one repetition to the next on these targets, and where noise"
+            " may have chosen the loads of the answers, that choice"
+        )
+    return f"95 % intervals {covered}."
+
+
 def _effect_times(effect: Effect | None) -> str:
     """Format a ratio with its interval: `1.41 (1.30 to 1.53)`."""
     if effect is None:
@@ -133,6 +150,7 @@ def render_experiment(result: ExperimentResult) -> str:
         fresh_note=describe_fresh_basis(result),
         gains=make_gains_table(result),
         factorials=make_factorials_table(result.factorials),
+        factorials_note=describe_factorials_basis(result),
         phases=make_phases_table(result),
         cells=make_cells_table(result),
         datasets=describe_datasets(result),

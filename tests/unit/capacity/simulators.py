@@ -140,6 +140,15 @@ def draw_target(seed: int) -> Target:
     return replace(target, name=f"curve {seed}", collapsed=collapsed)
 
 
+def slow_down(target: Target, share: float = 0.9) -> Target:
+    """Make a database whose every operation takes 1 / share of the time."""
+    return replace(
+        target,
+        ceiling_ops_per_second=share * target.ceiling_ops_per_second,
+        latency_s=lambda throughput: target.latency_s(throughput / share) / share,
+    )
+
+
 def client_bound(client_ops_per_second: float = 1500.0) -> Target:
     """A database behind clients that can each send no more than so much."""
     return replace(queue(), name="client-bound", client_ops_per_second=client_ops_per_second)

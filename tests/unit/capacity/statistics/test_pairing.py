@@ -5,8 +5,8 @@ from random import Random
 
 import pytest
 
+from plimsoll.capacity.statistics.contrasts import estimate_contrast, estimate_mean
 from plimsoll.capacity.statistics.pairing import Pairing, pair_neighbors, paired_ratio
-from plimsoll.report.comparing.ratios import compute_welch_ratio
 
 TRIALS = 2_000  # 93.5 to 96.5 % is then 3 standard errors on either side of 95 %
 TRUTH = 1.2
@@ -37,9 +37,11 @@ def test_two_groups_of_the_same_measurements_could_not_tell() -> None:
     pairs = drifting(6, Random(1))
     found = paired_ratio(pairs)
     offs, ons = zip(*pairs, strict=True)
-    _, low, high = compute_welch_ratio(ons, offs)
+    groups = estimate_contrast((1, -1), [estimate_mean(ons), estimate_mean(offs)])
     assert found.differs
-    assert low < 1 < high
+    assert groups.low is not None
+    assert groups.high is not None
+    assert groups.low < 1 < groups.high
 
 
 def test_students_t_by_hand() -> None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from plimsoll.capacity.judge import judge
+from plimsoll.capacity.statistics.contrasts import estimate_contrast, estimate_mean
 from plimsoll.model.judging.capacity import Capacity, Confirmation, LoadRange, Rules
 from plimsoll.model.judging.steps import Step
 from plimsoll.model.request.search_request import StepsSearch
@@ -15,11 +16,7 @@ from plimsoll.model.run.results import RunResult
 from plimsoll.report import compare_page
 from plimsoll.report.charts.rows import list_curve_rows
 from plimsoll.report.comparing.comparing import compare_runs, find_equal_loads
-from plimsoll.report.comparing.ratios import (
-    compute_edges_ratio,
-    compute_welch_ratio,
-    divide_capacities,
-)
+from plimsoll.report.comparing.ratios import divide_capacities
 from plimsoll.report.experiment.choice import build_matrix
 from plimsoll.report.page import whole
 from tests.support.synthetic_run import synthetic_run
@@ -147,8 +144,10 @@ def test_welchs_interval_covers_the_truth_as_often_as_it_says() -> None:
     for _ in range(2000):
         a = [2000 * math.exp(draws.gauss(0, 0.02)) for _ in range(5)]
         b = [1000 * math.exp(draws.gauss(0, 0.06)) for _ in range(3)]
-        _, low, high = compute_welch_ratio(a, b)
-        covered += low <= 2.0 <= high
+        found = estimate_contrast((1, -1), [estimate_mean(a), estimate_mean(b)])
+        assert found.low is not None
+        assert found.high is not None
+        covered += found.low <= 2.0 <= found.high
     assert 0.935 <= covered / 2000 <= 0.99
 
 
@@ -227,18 +226,27 @@ def test_half_as_much_in_an_open_loop_is_told_to_differ() -> None:
 
 
 def test_the_ratio_of_edges_has_the_uncertainty_of_both() -> None:
-    def edge(low: float, high: float) -> LoadRange:
-        return LoadRange(low=low, high=high, confidence=0.90, windows=9, method="")
+    known = offered(3000, 1)
 
-    sharp, wide = edge(999, 1001), edge(900, 1000)
-    value, low, high = compute_edges_ratio(wide, sharp)
-    assert value == pytest.approx(math.sqrt(0.9), rel=1e-3)
+    def margin(*edges: tuple[float, float]) -> float:
+        a, b = (
+            known.model_copy(
+                update={"edge": LoadRange(low=low, high=high, confidence=0.9, windows=9, method="")}
+            )
+            for low, high in edges
+        )
+        found = divide_capacities("a", a, "b", b)
+        assert found is not None
+        assert found.low is not None
+        assert found.high is not None
+        middles = [math.log(low * high) / 2 for low, high in edges]
+        assert math.log(found.value) == pytest.approx(middles[0] - middles[1])
+        return math.log(found.high / found.low)
+
+    wide, sharp = (900.0, 1000.0), (1000.0, 1000.001)
     # a range of 90 % is made one of 95 %
-    assert high / low == pytest.approx((1000 / 900) ** (1.959964 / 1.644854), rel=1e-3)
-    _, both_low, both_high = compute_edges_ratio(wide, wide)
-    assert math.log(both_high / both_low) == pytest.approx(
-        math.sqrt(2) * math.log(high / low), rel=1e-3
-    )
+    assert margin(wide, sharp) == pytest.approx(math.log(10 / 9) * 1.959964 / 1.644854)
+    assert margin(wide, wide) == pytest.approx(math.sqrt(2) * margin(wide, sharp))
 
 
 def test_what_two_edges_do_not_decide_pairs_would() -> None:

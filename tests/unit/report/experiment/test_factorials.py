@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from plimsoll.model.judging.capacity import Capacity
+from plimsoll.model.judging.capacity import Capacity, LoadRange
 from plimsoll.model.request.experiment import Experiment
 from plimsoll.model.run.experiment_record import Factorial
 from plimsoll.model.run.results import LimitingResource, PhaseLoad, PhaseResult
@@ -14,6 +14,8 @@ from plimsoll.report.experiment.page import make_factorials_table, render_experi
 from plimsoll.report.experiment.summary import CellRun
 from plimsoll.report.phase_tables import make_phases_table
 from plimsoll.requests.cells import expand_cells
+from tests.unit.capacity.simulators import World, collapse, slow_down
+from tests.unit.capacity.trials import run, search_for
 from tests.unit.report.experiment.test_experiment_summary import (
     RESULT,
     at_one_load,
@@ -86,7 +88,7 @@ def test_storage_gains_nothing_on_the_small_instance_and_a_lot_on_the_large_one(
     assert found.beside_main.ratio == pytest.approx((2 * 2.8 / 1.005) ** 0.5)
     assert found.repetitions == (4, 4, 4, 4)
     assert found.sentence.startswith(
-        "slow to fast: nothing (1.00 times, 95 % 0.98 to 1.03) on small"
+        "slow to fast: nothing (1.00 times, 95 % 0.97 to 1.04) on small"
     )
     assert "on small, where CPU set the limit, 1.40 times (95 % " in found.sentence
     assert "storage gains more on large than on small (1.39 times, 95 % " in found.sentence
@@ -219,3 +221,85 @@ def test_the_page_shows_phases_and_effects() -> None:
     assert ">Phases</h2>" in page
     assert "storage gains more on large than on small" in page
     assert make_phases_table(result) is None
+
+
+# What noise chose is no effect: as in `compare`.
+
+
+def search_four(strategy: str, seed: int, slower: str = "", noise: float = 0.02) -> Factorial:
+    """Four searches on one simulated database; cells with a name in theirs are 10 % slower."""
+    found: dict[str, Capacity | None] = {}
+    for n, name in enumerate(FIGURES):
+        target = slow_down(collapse()) if slower and slower in name else collapse()
+        search = search_for(strategy, collapse())
+        found[name] = run(search, target, World(noise=noise), seed + n).capacity
+    return only(found)
+
+
+def significant(found: Factorial) -> list[bool]:
+    """Whether each effect, the interaction and both gains are told to be there."""
+    effects = (found.main, found.beside_main, found.interaction, *(found.gain_on or ()))
+    known = [each for each in effects if each and each.low and each.high]
+    return [each.low > 1 or each.high < 1 for each in known if each.low and each.high]
+
+
+@pytest.mark.parametrize("strategy", ["ramp", "rate", "steps"])
+def test_alike_cells_have_no_effects(strategy: str) -> None:
+    """By their repetitions alone a quarter of such squares had one; rates had no intervals."""
+    told = [significant(search_four(strategy, seed)) for seed in (20, 30)]
+    assert [len(one) for one in told] == [5, 5]
+    assert not any(map(any, told))
+
+
+def test_a_variant_that_is_slower_has_an_effect_in_each_strategy() -> None:
+    for strategy in ("ramp", "rate"):
+        found = search_four(strategy, 40, slower="fast")
+        main, _, interaction, *_ = significant(found)
+        assert (main, interaction) == (True, False)
+        assert found.main is not None
+        assert found.main.high is not None
+        assert found.main.high < 1
+
+
+def edged(figure: float, width: float | None) -> Capacity:
+    """An answer of an open loop, whose four repetitions all had the offered rate."""
+    edge = None
+    if width is not None:
+        low, high = figure / width, figure * width
+        edge = LoadRange(low=low, high=high, confidence=0.9, windows=9, method="")
+    update = {"axis": "rate_ops_per_second", "at": figure, "edge": edge}
+    return capacity(figure, spread=0).model_copy(update=update)
+
+
+def test_open_loops_have_the_intervals_of_their_edges() -> None:
+    found = only({name: edged(figure, 1.02) for name, figure in FIGURES.items()})
+    assert found.gain_on is not None
+    assert found.gain_on[1].ratio == pytest.approx(1.4)
+    assert found.gain_on[1].high == pytest.approx(1.4 * 1.02 ** (2**0.5 * 1.959964 / 1.644854))
+    assert "storage gains more on large than on small" in found.sentence
+
+
+def test_what_is_not_decided_says_what_would_decide() -> None:
+    found = only({name: edged(figure, 1.3) for name, figure in FIGURES.items()})
+    assert "not decided (1.40 times, 95 % " in found.sentence
+    assert found.sentence.endswith("`pairs` of an experiment, `plimsoll experiment`")
+    at_one = only({name: at_one_load(figure, spread=0.2) for name, figure in FIGURES.items()})
+    assert "not decided" in at_one.sentence
+    assert "`pairs`" not in at_one.sentence  # it is at one load
+
+
+def test_an_older_result_of_an_open_loop_has_no_interval() -> None:
+    found = only({name: edged(figure, None) for name, figure in FIGURES.items()})
+    assert "1.40 times (no interval without the edges) on large" in found.sentence
+    assert "without the edges it is not known whether that differs" in found.sentence
+
+
+def test_the_page_says_what_the_intervals_of_an_older_result_leave_out() -> None:
+    found = only({name: capacity(figure) for name, figure in FIGURES.items()})
+    written = found.model_dump(exclude={"covers_choice"})
+    for factorial, told in (
+        (found, "that choice."),
+        (Factorial(**written), "they are too narrow."),
+    ):
+        result = result_of({}, None).model_copy(update={"factorials": (factorial,)})
+        assert told in render_experiment(result)
