@@ -157,31 +157,36 @@ class Bench:
     def calibrate(self, share: float, operations: int, rounds: int) -> tuple[float, float]:
         """Have an operation of `WORSE` cost a share more than one of `BASE`.
 
+        A loop of twice as many turns says what a turn costs: a large difference scatters less,
+        relative to itself, than the small one that is planted.
+
         Returns:
             The share as measured afterwards, and its standard error.
         """
-        base_us = self.measure_cpu_us(BASE, operations)
         self.set_turns(WORSE, 2 * FIRST_TURNS)
-        turn_us = (self.measure_cpu_us(WORSE, operations) - base_us) / FIRST_TURNS
-        more = share * base_us / turn_us
-        self.set_turns(WORSE, FIRST_TURNS + more)
-        found, _ = self._compare_cpu(operations, rounds)
-        self.set_turns(WORSE, FIRST_TURNS + more * share / found)
+        doubled, error = self._compare_cpu(operations, rounds)
+        click.echo(
+            f"twice the loop: {100 * doubled:.1f} % more of the server's CPU time (standard error"
+            f" {100 * error:.1f} %)",
+            err=True,
+        )
+        self.set_turns(WORSE, FIRST_TURNS * (1 + share / doubled))
         measured, error = self._compare_cpu(operations, rounds)
         click.echo(
-            f"an operation takes {base_us:.0f} us of the server's CPU time; planted:"
-            f" {100 * measured:.2f} % more (standard error {100 * error:.2f} %)",
-            err=True,
+            f"planted: {100 * measured:.2f} % more (standard error {100 * error:.2f} %)", err=True
         )
         return measured, error
 
     def _compare_cpu(self, operations: int, rounds: int) -> tuple[float, float]:
         """Return by which share `WORSE` costs more than `BASE`, and its standard error."""
-        logs = []
+        logs, base_us = [], []
         for number in range(rounds):
             order = (BASE, WORSE) if number % 2 else (WORSE, BASE)
             used = {schema: self.measure_cpu_us(schema, operations) for schema in order}
             logs.append(log(used[WORSE] / used[BASE]))
+            base_us.append(used[BASE])
+        span = f"{median(base_us):.0f} us ({min(base_us):.0f} to {max(base_us):.0f})"
+        click.echo(f"an operation takes {span} of the server's CPU time", err=True)
         return expm1(fmean(logs)), stdev(logs) / sqrt(rounds)
 
     def compare(self, second: str, options: LoadOptions, rules: Rules) -> VersusResult:
@@ -263,7 +268,7 @@ _FAMILY = click.option("--family", type=click.Choice(FAMILIES), required=True)
 @click.option("--warmup", default=0.5, show_default=True, help="Seconds of each load.")
 @click.option("--duration", default=2.0, show_default=True, help="Seconds of each window.")
 @click.option("--pairs-max", default=150, show_default=True)
-@click.option("--operations", default=5000, show_default=True, help="Operations to calibrate by.")
+@click.option("--operations", default=10_000, show_default=True, help="Operations to calibrate by.")
 @click.option("--rounds", default=10, show_default=True, help="Pairs to calibrate by.")
 @click.option(
     "--record",
