@@ -8,14 +8,14 @@ Benchmarking: Improving Measurement Accuracy in the Cloud", ICPE).
 import os
 import socket
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Barrier, BrokenBarrierError
 
 import plimsoll_engine
 from plimsoll import words
-from plimsoll.load_line.clients import compute_local_barrier_ms, end_on_signals
+from plimsoll.load_line.clients import LOOK_S, compute_local_barrier_ms, end_on_signals
 from plimsoll.load_line.load import Loaded
 from plimsoll.load_line.machine import is_this_machine
 from plimsoll.model.engine.asked import EngineTarget
@@ -144,9 +144,15 @@ def run_together(
     with ThreadPoolExecutor(2) as pool, end_on_signals(end):
         first, second = (pool.submit(run, number) for number in (0, 1))
         try:
-            wait((first, second))
+            while wait((first, second), timeout=LOOK_S).not_done:
+                pass  # signals are handled between the waits
         finally:  # also reached at a signal that raises: the loads must not go on
             end()
+    return _take_results(first, second)
+
+
+def _take_results(first: Future[Loaded], second: Future[Loaded]) -> tuple[Loaded, Loaded]:
+    """Return both reports, or raise what ended the loads."""
     failures = [error for one in (first, second) if (error := one.exception())]
     for error in failures:
         if not isinstance(error, BrokenBarrierError):  # that only says that the other has ended

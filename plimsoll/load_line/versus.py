@@ -37,7 +37,7 @@ from plimsoll.model.engine.answered import LoadReport
 from plimsoll.model.engine.asked import EngineTarget
 from plimsoll.model.judging.capacity import Verdict
 from plimsoll.model.run.results import RunResult
-from plimsoll.report.words import describe_finished_step
+from plimsoll.report.words import announce_plan, describe_finished_step
 from plimsoll.workload import Workload
 
 ERROR = 0.01  # probability that any of the intervals lacks the ratio
@@ -57,6 +57,7 @@ class LoadLine(Model):
 
     verdict: Verdict
     connections: int
+    clients: int  # those of the search, which are threads of this process
     ops_per_second: float  # what the search measured there
 
 
@@ -324,18 +325,12 @@ def find_load(
         if outcome.cut_short == INTERRUPTED:
             raise KeyboardInterrupt
         line = read_load_line(outcome.result)
-    # clients are threads here: as many as the search had
-    clients = [
-        one.step.clients
-        for one in outcome.result.steps
-        if one.step.connections == line.connections and one.step.clients
-    ]
-    threads = options.threads or max(clients)
+    threads = options.threads or line.clients
     return replace(options, connections=line.connections, threads=threads), line
 
 
 def read_load_line(result: RunResult) -> LoadLine:
-    """Return the load line that a search with a ramp found.
+    """Return the load line that a search found.
 
     Raises:
         PlimsollError: It has no figure; says the verdict, or what ended the search.
@@ -346,7 +341,13 @@ def read_load_line(result: RunResult) -> LoadLine:
     figure = capacity.max_sustainable_throughput_ops_per_second
     if figure is None or capacity.at is None:
         raise PlimsollError(f"its search has no load line: {capacity.sentence}")
-    return LoadLine(verdict=capacity.verdict, connections=round(capacity.at), ops_per_second=figure)
+    at = next(one.step for one in result.steps if getattr(one.step, capacity.axis) == capacity.at)
+    return LoadLine(
+        verdict=capacity.verdict,
+        connections=at.connections or 1,
+        clients=at.clients or 1,
+        ops_per_second=figure,
+    )
 
 
 @dataclass(frozen=True)
@@ -367,6 +368,7 @@ class _Follower:
         with end_on_signals(lambda: finder.end(INTERRUPTED)):
             yield Shows(
                 say=self.say,
+                planned=lambda plan: self.say(announce_plan(plan)),
                 finished=lambda step: self.say(describe_finished_step(step, statistic)),
             )
 

@@ -148,13 +148,13 @@ def test_windows_of_two_loads_at_the_same_time_are_one() -> None:
 
 
 def test_a_load_line_is_the_answer_of_a_search() -> None:
-    result, _ = synthetic_run()
-    capacity = result.capacity
-    assert capacity is not None
+    result, _ = synthetic_run(knee=2.2)
+    assert result.capacity is not None
     assert read_load_line(result) == LoadLine(
         verdict="KNEE",
-        connections=round(capacity.at or 0),
-        ops_per_second=capacity.max_sustainable_throughput_ops_per_second,
+        connections=16,  # 8 of each client
+        clients=2,
+        ops_per_second=result.capacity.max_sustainable_throughput_ops_per_second or 0,
     )
 
 
@@ -213,8 +213,8 @@ def test_a_result_is_one_sentence_with_its_interval() -> None:
 
 def test_a_ratio_of_load_lines_says_the_load_and_verdict_of_each() -> None:
     lines = (
-        LoadLine(verdict="KNEE", connections=8, ops_per_second=2000.0),
-        LoadLine(verdict="PLATEAU", connections=1, ops_per_second=3000.0),
+        LoadLine(verdict="KNEE", connections=8, clients=2, ops_per_second=2000.0),
+        LoadLine(verdict="PLATEAU", connections=1, clients=1, ops_per_second=3000.0),
     )
     update = {"load_lines": lines, "connections": (8, 1), "order": "together"}
     text = describe(RESULT.model_copy(update=update))
