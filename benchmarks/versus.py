@@ -81,8 +81,8 @@ class Compared(Model):
     """One comparison: a line of the file."""
 
     family: str
-    planted: bool
-    cpu_share: float  # by which an operation costs more of the server's CPU time, as calibrated
+    planted_share: float  # of the server's CPU time for an operation; 0 for nothing
+    cpu_share: float  # by which an operation of the planted schema costs more, as measured
     cpu_share_error: float  # its standard error
     seconds: float
     result: VersusResult
@@ -234,11 +234,16 @@ def tabulate(compared: Sequence[Compared]) -> None:
         " pairs, median | median, longest |"
     )
     click.echo("|---|---|---|---|---|---|---|---|")
-    kinds = dict.fromkeys((one.family, one.planted) for one in compared)
-    for family, planted in sorted(kinds, reverse=True):
-        those = [one for one in compared if (one.family, one.planted) == (family, planted)]
-        shares = [100 * one.cpu_share for one in those]
-        what = f"{min(shares):.2f} to {max(shares):.2f} % of CPU" if planted else "nothing"
+    kinds = dict.fromkeys((one.family, one.planted_share) for one in compared)
+    for family, share in sorted(kinds, reverse=True):
+        those = [one for one in compared if (one.family, one.planted_share) == (family, share)]
+        measured = 100 * median(one.cpu_share for one in those)
+        error = 100 * median(one.cpu_share_error for one in those)
+        what = (
+            f"{100 * share:g} % of CPU, measured {measured:.2f} % (standard error {error:.2f} %)"
+            if share
+            else "nothing"
+        )
         outcomes = [one.result.outcome for one in those]
         differ = outcomes.count("they differ")
         low, high = wilson_interval(differ, len(those))
@@ -294,8 +299,8 @@ def live(
     missing = [
         (number, kind)
         for number in range(times)
-        for kind in (True, False)
-        if number >= sum(one.planted == kind for one in done)
+        for kind in (planted / 100, 0.0)
+        if number >= sum(one.planted_share == kind for one in done)
     ]
     with ExitStack() as started:
         if missing:
@@ -308,7 +313,7 @@ def live(
             seconds = time.monotonic() - began
             one = Compared(
                 family=family,
-                planted=kind,
+                planted_share=kind,
                 cpu_share=share,
                 cpu_share_error=error,
                 seconds=seconds,

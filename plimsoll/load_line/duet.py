@@ -31,7 +31,7 @@ class Place:
 
     Attributes:
         machine: Address of its machine; `HERE` if it is this one.
-        port: Its port.
+        port: The port that it listens on.
         hidden: Whether other servers may stand behind it: it is a pooler or belongs to a cluster.
     """
 
