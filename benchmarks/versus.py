@@ -62,7 +62,7 @@ operations:
       - {sql: "SELECT name FROM {item} WHERE id = ?", binds: [{key: item}]}
 """
 ALIKE, BASE, WORSE = "alike", "base", "worse"
-FIRST_TURNS = 1_000  # of the function's loop: an operation takes some hundred microseconds
+FIRST_TURNS = 3_000  # of the function's loop: nearly all of an operation is the server's work
 FUNCTIONS = {
     "mariadb": "CREATE OR REPLACE FUNCTION burn(id INT) RETURNS INT DETERMINISTIC"
     " RETURN BENCHMARK({turns}, MD5(id))",
@@ -273,7 +273,7 @@ _FAMILY = click.option("--family", type=click.Choice(FAMILIES), required=True)
 @click.option("--warmup", default=0.5, show_default=True, help="Seconds of each load.")
 @click.option("--duration", default=2.0, show_default=True, help="Seconds of each window.")
 @click.option("--pairs-max", default=150, show_default=True)
-@click.option("--operations", default=10_000, show_default=True, help="Operations to calibrate by.")
+@click.option("--operations", default=3000, show_default=True, help="Operations to calibrate by.")
 @click.option("--rounds", default=10, show_default=True, help="Pairs to calibrate by.")
 @click.option(
     "--record",
