@@ -392,8 +392,9 @@ def example(*, family: str, workload: str, records: int, further: tuple[str, ...
             addresses.append(address)
             prepared = ("--workload", workload, "--records", str(records))
             run_plimsoll("prepare", "--dsn", address, *prepared)
-        windows = ("--warmup", "1", "--duration", "3", "--pairs-max", "60")
-        command = ("versus", *addresses, "--workload", workload, *windows, *further)
+        usual = {"--warmup": "1", "--duration": "3", "--pairs-max": "60"}
+        own = [text for name in usual if name not in further for text in (name, usual[name])]
+        command = ("versus", *addresses, "--workload", workload, *own, *further)
         click.echo(f"plimsoll {shlex.join(command)}\n")
         click.echo(run_plimsoll(*command))
 
