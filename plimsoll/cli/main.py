@@ -42,7 +42,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         ),
         "versus": (
             "plimsoll.cli.versus:command",
-            "Load two databases in turn until it is decided whether they differ",
+            "Load two databases in pairs until it is decided whether they differ",
         ),
     },
     "Decide": {

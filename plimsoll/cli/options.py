@@ -226,7 +226,7 @@ class NumberRange(click.FloatRange):
 
 
 # The flag of each option, by the key under which an error names the option.
-FLAGS = {"workload": "--workload", "parameters": "--set"} | {
+FLAGS = {"workload": "--workload", "parameters": "--set", "order": "--order"} | {
     one.key: one.flag.partition("/")[0]
     for table in (FindOptions, LoadOptions, PrepareOptions)
     for one in list_options(table)

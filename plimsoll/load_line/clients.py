@@ -23,7 +23,7 @@ from plimsoll.workflow.client import send_and_sample
 
 LEAD_MS = 300  # time from planning a step to its barrier, in which its clients connect
 LEAD_MS_PER_CONNECTION = 3  # a login with TLS takes about 2 ms of a processor
-_LOOK_S = 0.1
+LOOK_S = 0.1
 
 OnSecond = Callable[[int, Sequence[SecondReport]], None]  # client number, its last second
 _SECONDS: TypeAdapter[tuple[SecondReport, ...]] = TypeAdapter(tuple[SecondReport, ...])
@@ -64,7 +64,7 @@ def run_clients(
         waiting = set(answers)
         try:
             while waiting and not ended.is_set():  # signals are handled between the waits
-                waiting = wait(waiting, timeout=_LOOK_S).not_done
+                waiting = wait(waiting, timeout=LOOK_S).not_done
         finally:  # also reached at a second Ctrl-C: the load must not go on in the background
             for token in tokens if waiting else ():
                 token.cancel()

@@ -135,6 +135,7 @@ def run_load(
     on_second: Callable[[str], None],
     say: Callable[[str], object] = lambda _: None,
     token: plimsoll_engine.CancelToken | None = None,
+    meet: Callable[[], int] | None = None,
 ) -> Loaded:
     """Run one load, and check the workload's conditions after it.
 
@@ -148,6 +149,7 @@ def run_load(
         on_second: Called each second with the second's reports, as JSON.
         say: Called with each note on the target before the load, and with what comes after it.
         token: Token that ends the load early.
+        meet: Called once it is ready; returns when it begins, in ms of the epoch. None for at once.
 
     Raises:
         PlimsollError: The database refuses, is unreachable or does not have the rows, or this
@@ -176,6 +178,7 @@ def run_load(
         operations_limit=options.operations_most,
         timeout_ms=options.timeout_ms,
         seed=secrets.randbelow(SEEDS) if options.seed is None else options.seed,
+        start_at_epoch_ms=None if meet is None else meet(),
         statement_latencies=options.statements,
     )
     token = token or plimsoll_engine.CancelToken()

@@ -28,7 +28,7 @@ from plimsoll.workflow.log_filling import LOOK_STATEMENTS, OPENING_STATEMENTS
 SERVERS = {"mysqld", "mariadbd", "postgres", "java"}
 
 
-def _is_this_machine(host: str) -> bool:
+def is_this_machine(host: str) -> bool:
     """Whether an address belongs to this machine: then a socket can be bound to it."""
     if is_loopback(host):
         return True
@@ -46,7 +46,7 @@ def choose_poll_us(target: EngineTarget, threads: int) -> int:
 
     0 if they share its processors with the database or with each other.
     """
-    own = threads < len(os.sched_getaffinity(0)) and not _is_this_machine(target.host)
+    own = threads < len(os.sched_getaffinity(0)) and not is_this_machine(target.host)
     return POLL_US if own else 0
 
 
@@ -57,7 +57,7 @@ def choose_threads(target: EngineTarget, connections: int, rate: float | None) -
     (docs/evidence/performance.md). 1 if the database is elsewhere, so that a processor is left for
     busy-polling, and 1 at a given rate, where a thread waits for due times.
     """
-    shared = rate is None and _is_this_machine(target.host)
+    shared = rate is None and is_this_machine(target.host)
     return min(2, connections, len(os.sched_getaffinity(0))) if shared else 1
 
 
@@ -80,7 +80,7 @@ class Host:
 
         If it runs in a container, its proxy listens on the port; that is not the server.
         """
-        shared = _is_this_machine(target.host)
+        shared = is_this_machine(target.host)
         return cls(shared, frozenset(servers(target.port, SERVERS) if shared else ()))
 
     @property
