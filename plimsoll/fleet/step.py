@@ -57,7 +57,7 @@ class Window:
 
     @property
     def length_s(self) -> float:
-        """Its length in seconds; 0 if the windows do not overlap."""
+        """Length in seconds; 0 if the windows do not overlap."""
         return max(0, self.end_epoch_ms - self.start_epoch_ms) / 1000
 
 

@@ -48,7 +48,7 @@ _ALLOWED: Mapping[str, Callable[[Mapping[str, Any]], tuple[str, ...] | Range]] =
     "too_long": lambda context: (f"at most {context['max_length']} long",),
 }
 _COLLECTIONS = {"list", "tuple", "set", "frozenset", "dict"}
-_NO_SCHEMAS = {"metadata", "serialization", "cls", "config", "default"}  # of a schema's parts
+_NO_SCHEMAS = {"metadata", "serialization", "cls", "config", "default"}  # a schema's other parts
 # A request of 256 KiB, which anybody may send, has room for 50,000 wrong fields.
 COMPLAINTS_MOST = 100
 UNKNOWN_MOST = 1_000  # unknown fields of a foreign document, over all of its parts

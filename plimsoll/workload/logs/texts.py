@@ -74,7 +74,7 @@ _WORDS = re.compile(r"[A-Za-z]+")
 _AUTOCOMMIT = re.compile(
     r"SET\s+(?:SESSION\s+|@@(?:SESSION\.)?)?AUTOCOMMIT\s*:?=\s*(\w+)", re.IGNORECASE
 )
-_KEY = token_bytes(16)  # of this process: the hashes mean nothing elsewhere
+_KEY = token_bytes(16)  # new in each process: the hashes mean nothing elsewhere
 
 
 @dataclass(frozen=True, slots=True)
