@@ -28,8 +28,10 @@ class RunState(StrEnum):
     @property
     def ended(self) -> bool:
         """Whether the state is final."""
-        return self not in {RunState.PENDING, RunState.RUNNING, RunState.STOPPING}
+        return self not in BEFORE_END
 
+
+BEFORE_END = (RunState.PENDING, RunState.RUNNING, RunState.STOPPING)
 
 Phase = Literal["record", "provision", "prepare", "step", "conclude", "teardown"]
 
