@@ -83,7 +83,7 @@ def build_step(
     operations, seconds = fold.operations(), fold.seconds()
     window = Window(fold) if fold.ran else None
     plan = fold.plan
-    # to completion, so it lasted as long as it took
+    # a pass to completion lasts as long as it takes
     if window is not None and plan.operations is not None:
         plan = plan.model_copy(update={"duration_s": window.length_s})
     step = _make_step(fold, operations, window=window, fleet=fleet, server=server)

@@ -114,7 +114,6 @@ class Stripper:
     """Takes the values out of statements."""
 
     def __init__(self, language: Language) -> None:
-        self._language: Language = language
         self._values = _VALUES[language]
         self._forms: dict[str, Form] = {}
 
