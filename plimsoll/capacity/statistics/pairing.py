@@ -1,12 +1,13 @@
 """Two states measured in turn: which one is next, the pairs, and their ratio in words. Pure.
 
-The two states of a toggle, a load with and without its background, and two runs of an experiment
-that take turns are compared in this way. The two steps of a pair share whatever drifts, and it
-cancels in their ratio (randomized multiple interleaved trials, Abedi and Brecht 2017, "Conducting
-Repeatable Experiments in Highly Variable Cloud Computing Environments", ICPE). Within a run each
-two pairs have both orders (A B, B A), and the request's seed draws which of them comes first: a
-steady drift favors either state as often, and nothing periodic stays in step with the order. Two
-runs alternate by the clock instead (`plimsoll.model.request.experiment.Turn`).
+The two states of a toggle, a load with and without its background, two runs of an experiment that
+take turns, and the two databases of `versus` are compared in this way. The two steps of a pair
+share whatever drifts, and it cancels in their ratio (randomized multiple interleaved trials, Abedi
+and Brecht 2017, "Conducting Repeatable Experiments in Highly Variable Cloud Computing
+Environments", ICPE). Within a run each two pairs have both orders (A B, B A), and the request's
+seed draws which of them comes first: a steady drift favors either state as often, and nothing
+periodic stays in step with the order. Two runs alternate by the clock instead
+(`plimsoll.model.request.experiment.Turn`).
 """
 
 import math
