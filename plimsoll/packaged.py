@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 
 from plimsoll.errors import MissingToolError, PlimsollError
 
-Extra = Literal["local", "otlp"]  # of pyproject.toml, as users install them
+Extra = Literal["local", "otlp"]  # those in pyproject.toml that users install
 PackagedFolder = Literal["functions", "scenarios", "statemachines", "workloads"]
 _PACKAGE = Path(__file__).parent
 _INSTALLED = _PACKAGE / "packaged_folders"  # pyproject.toml puts them there

@@ -81,10 +81,9 @@ def prepare_step(
         busy: The wait for it so far; None if it has not begun.
 
     Returns:
-        The plan; or the wait, if the target still recovers or other programs keep this machine
-        busy: ask again with it a moment later. None
-        if the search ends here: the server no longer answers, and its answer stands without a
-        closing step.
+        The plan. If the target still recovers, or other programs keep this machine busy, the wait
+        so far: call again with it a moment later. None if the search ends here, because the server
+        no longer answers before a closing step, without which the answer stands.
     """
     if counters is None and plan.purpose in CLOSING:
         return None
@@ -245,7 +244,7 @@ def describe_busy_machine(seen: BusyMachine, longest_s: float) -> str:
 
 
 def shorten_window(plan: StepPlan, request: Request) -> StepPlan | None:
-    """Return a step with the request's own window, where time or budget is too short for a longer.
+    """Return a step with the request's own window, if time or budget is too short for a longer one.
 
     The plan keeps the `window_factor` that the search asked for, so that it does not ask for the
     same again.

@@ -78,7 +78,7 @@ def _resolve(event: Mapping[str, Any], context: Any, settings: ApiSettings) -> d
         if event["path"].rstrip("/") not in OPEN_PATHS:
             app.append_context(caller=identify_caller(list_teams(settings), _read_principal(event)))
         return app.resolve(event, context)
-    except Exception as error:  # noqa: BLE001 - the last line: no trace reaches a caller
+    except Exception as error:  # noqa: BLE001 - so that no trace reaches a caller
         return _make_plain_answer(_to_api_error(error, event), event)
     finally:
         app.clear_context()
@@ -87,7 +87,7 @@ def _resolve(event: Mapping[str, Any], context: Any, settings: ApiSettings) -> d
 def _log_call(
     event: Mapping[str, Any], context: Any, answer: Mapping[str, Any], began: float
 ) -> None:
-    """Log a call with the run or experiment that it names or starts: the correlation of a run."""
+    """Log a call; its correlation id is the run or experiment that it names or starts."""
     headers = answer.get("multiValueHeaders") or {}
     place = (headers.get("Location") or [str(event.get("path"))])[0]
     about = _ABOUT.search(place)

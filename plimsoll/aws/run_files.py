@@ -5,7 +5,6 @@ import zlib
 from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TypeVar
 
 from botocore.exceptions import ClientError
 from pydantic import ValidationError
@@ -14,7 +13,7 @@ from plimsoll import words
 from plimsoll.aws import clients
 from plimsoll.aws.clients import S3_CONNECTIONS
 from plimsoll.errors import UnreadableFileError
-from plimsoll.model.base import Model
+from plimsoll.model.base import AnyModel, Model
 from plimsoll.model.deployment.function_settings import RunSettings
 from plimsoll.model.request.load_request import SECONDS_OF_A_CLIENT
 from plimsoll.model.run.fleet import StepPlan
@@ -35,8 +34,6 @@ UNPACKED_MOST = 64 * 2**20  # bytes of a packed file; an hour of seconds has som
 PACKED_LEVEL = 6  # zlib level; 9 is a hundredth smaller but takes twice the time
 _WHY_MOST = 500  # characters of what is wrong with a file, which may repeat a name from it
 _GZIP = 16 + zlib.MAX_WBITS  # makes zlib expect a gzip header
-
-AnyModel = TypeVar("AnyModel", bound=Model)
 
 
 def plan_path(step: int) -> str:

@@ -361,7 +361,7 @@ def _is_wide(low: float, high: float, ladder: Ladder, judged: Sequence[Assessed]
 
 
 def _noise(judged: Sequence[Assessed]) -> float:
-    """Return the noise of the latencies of loads that passed twice or more (`pooled_noise`)."""
+    """Return the noise of the latencies of loads that passed twice or more."""
     return min(NOISE_MOST, latency_noise(judged))
 
 

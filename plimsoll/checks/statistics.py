@@ -75,7 +75,7 @@ def detect_step(
     Args:
         before: The figures before the step.
         after: The figures after the step.
-        held: Both with their outliers clipped (`winsorized`).
+        held: Both with their outliers clipped (by `split_and_winsorize`).
         most: The largest p-value of the rank test for a significant step.
 
     Returns:

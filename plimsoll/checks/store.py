@@ -21,7 +21,7 @@ from plimsoll.model.base import Model
 from plimsoll.model.request.check import Check
 from plimsoll.model.run.check_history import HistoryPoint, Judgement, RunOfCheck
 
-CheckItem = Mapping[str, Any]  # as DynamoDB has it
+CheckItem = Mapping[str, Any]  # DynamoDB's form
 Side = Literal["target", "control"]
 JUDGEMENT = "judgement"
 AFTER_TIMES = ":"  # sorts after every time, as these begin with a digit

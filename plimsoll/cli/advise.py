@@ -16,6 +16,7 @@ import click
 
 from plimsoll import words
 from plimsoll.cli.exit_codes import FAILURE, MET, NOT_SURE
+from plimsoll.cli.observing import SERVER_MOST_S
 from plimsoll.cli.options import WholeRange
 from plimsoll.cli.output import console, make_table, print_figures
 from plimsoll.cli.size import SHOWN, find_prices, with_prices
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from plimsoll.sizing.advise import Advice, Seen
 
 RDS_FOR, SERVER_FOR = "15d", "10m"
-SERVER_MOST_S = 86_400
 ACCOUNT = "rds:"
 # version of an engine whose price and rules are taken where only its address is known
 VERSIONS = {"mysql": "8.4", "mariadb": "11.4", "postgres": "17"}

@@ -195,7 +195,7 @@ def command(*, as_json: bool) -> int:
         for name in ("", "state", "what is there", "to get it"):
             table.add_column(name, overflow="fold")  # a path is never cut
         for finding in findings:
-            # as texts: in markup, the [local] of a command would be a style
+            # Markup would take the [local] of a command for a style.
             cells = (finding.what, finding.state, finding.detail, finding.command or "")
             table.add_row(*map(Text, cells))
         console().print(table)

@@ -98,7 +98,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     },
 }
 VERBS = {verb: entry for verbs in GROUPS.values() for verb, entry in verbs.items()}
-WORKLOAD_VERBS = ("derive", "check")  # of `plimsoll workload`
+WORKLOAD_VERBS = ("derive", "check")  # below `plimsoll workload`
 # verbs that work for one more release, and say what they are called now
 OLD_VERBS = {"workloads": "plimsoll.cli.workload:old_command"}
 

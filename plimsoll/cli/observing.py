@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 SERVER_FOR, RDS_FOR = "10m", "14d"
-SERVER_MOST_S = 86_400
+SERVER_MOST_S = 86_400  # longest observation of a server, in seconds
 # field of `Rates`, its name for people, its unit
 _SHOWN = (
     ("operations", "operations", "ops/s"),

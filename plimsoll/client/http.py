@@ -111,8 +111,8 @@ class Http:
             body: The body, sent as JSON; None for none.
             key: The Idempotency-Key header.
             harmless: Whether a POST creates nothing, so that it may be repeated.
-            deletes: Whether nothing is left under the path: then a 404 after an attempt whose
-                answer was lost says that this attempt has done it.
+            deletes: Whether success leaves nothing under the path. Then a 404 after an attempt
+                whose answer was lost means that this attempt succeeded.
 
         Raises:
             ServiceError: The service refuses; the message has a line for each wrong field.

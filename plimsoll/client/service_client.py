@@ -3,7 +3,7 @@
 import ssl
 from collections.abc import Callable, Iterator
 from http.client import HTTPException
-from typing import Any, TypeVar
+from typing import Any
 from urllib.parse import quote
 from urllib.request import HTTPSHandler, ProxyHandler, build_opener
 from urllib.request import Request as Fetch
@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from plimsoll.checks.schedules import ScheduledCheck, ScheduledChecks
 from plimsoll.client.http import READ_TIMEOUT_S, Http, Reply, find_authorities
 from plimsoll.errors import PlimsollError
-from plimsoll.model.base import Model
+from plimsoll.model.base import AnyModel, Model
 from plimsoll.model.request.check import CheckDefinition
 from plimsoll.model.request.experiment import Experiment
 from plimsoll.model.request.request import Request
@@ -38,7 +38,6 @@ from plimsoll.model.validation import describe_first_error, read_foreign_value
 
 _PAGE = 50
 MAX_BYTES = 256 * 2**20  # largest file of a run
-AnyModel = TypeVar("AnyModel", bound=Model)
 
 
 class Service:

@@ -7,12 +7,12 @@ each chart is drawn by the code of the report, whatever service the page shows.
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any
 
 from pydantic import Field, ValidationError
 
 from plimsoll.errors import NotFoundError, UsageError
-from plimsoll.model.base import Model
+from plimsoll.model.base import AnyModel, Model
 from plimsoll.model.judging.capacity import Axis, Bound
 from plimsoll.model.judging.steps import Statistic
 from plimsoll.model.run.check_history import History
@@ -34,8 +34,6 @@ from plimsoll.report.charts.panels import Panels
 from plimsoll.report.charts.scale import choose_labels
 from plimsoll.report.charts.target_panels import add_target_panels
 from plimsoll.report.charts.timeline import add_operation_panels, add_phases
-
-AnyModel = TypeVar("AnyModel", bound=Model)
 
 
 class KnownInterval(Model):

@@ -226,7 +226,7 @@ def make_tls_context(tls: Tls | None, watch: Watch) -> ssl.SSLContext | None:
 _POSTGRES_TLS_REQUEST = bytes.fromhex("0000000804d2162f")  # SSLRequest
 _CQL_OPTIONS = bytes.fromhex("040000000500000000")
 _CQL_ANSWERS = range(0x81, 0x87)  # first byte of an answer: 0x80 + protocol version, 1 to 6
-_GREETING_BYTES = 5  # of MySQL: length, number, protocol version or error
+_GREETING_BYTES = 5  # MySQL's length, number, protocol version or error
 _GREETING_KINDS = (0x0A, 0xFF)
 _SPEAKS_WITHIN_S = 1.0
 _HTTP_REQUEST = b"GET / HTTP/1.0\r\n\r\n"

@@ -26,7 +26,7 @@ from plimsoll.model.run.experiment_record import (
     ExperimentRecord,
     ExperimentResult,
 )
-from plimsoll.model.run.run_record import RunState
+from plimsoll.model.run.run_record import BEFORE_END, RunState
 from plimsoll.model.timings import AWS_TIMINGS, ONE_MACHINE_TIMINGS
 from plimsoll.quoting.prices import override_prices
 from plimsoll.report.experiment.answer import (
@@ -49,7 +49,6 @@ WAYS_OUT = {  # outcomes of an execution that could not record its own end
     "TIMED_OUT": (RunState.TIMED_OUT, "States.Timeout", "the workflow ran past its own time-out"),
     "FAILED": (RunState.FAILED, "States.Runtime", "the workflow itself failed"),
 }
-BEFORE_END = (RunState.PENDING, RunState.RUNNING, RunState.STOPPING)
 
 
 def conclude_experiment(

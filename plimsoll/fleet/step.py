@@ -57,7 +57,7 @@ class Window:
 
     @property
     def length_s(self) -> float:
-        """Its length in seconds; 0 if the windows do not overlap."""
+        """Length in seconds; 0 if the windows do not overlap."""
         return max(0, self.end_epoch_ms - self.start_epoch_ms) / 1000
 
 
@@ -83,7 +83,7 @@ def build_step(
     operations, seconds = fold.operations(), fold.seconds()
     window = Window(fold) if fold.ran else None
     plan = fold.plan
-    # to completion, so it lasted as long as it took
+    # a pass to completion lasts as long as it takes
     if window is not None and plan.operations is not None:
         plan = plan.model_copy(update={"duration_s": window.length_s})
     step = _make_step(fold, operations, window=window, fleet=fleet, server=server)

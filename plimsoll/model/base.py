@@ -1,6 +1,6 @@
 """The base class of all models: immutable, strict about types, closed to unknown fields."""
 
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler
 from pydantic_core import CoreSchema
@@ -41,3 +41,6 @@ def _make_strict(schema: Any) -> Any:
     if isinstance(schema, list | tuple):
         return type(schema)(map(_make_strict, schema))
     return schema
+
+
+AnyModel = TypeVar("AnyModel", bound=Model)

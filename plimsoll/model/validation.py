@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from itertools import count
-from typing import Any, TypeVar
+from typing import Any
 
 from pydantic import ValidationError, ValidationInfo
 from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError, SchemaValidator
@@ -20,7 +20,7 @@ from plimsoll.complaints import (
     repeat_value,
 )
 from plimsoll.errors import UsageError
-from plimsoll.model.base import Model
+from plimsoll.model.base import AnyModel, Model
 from plimsoll.model.schema import Spot, find_spot
 from plimsoll.words import plural
 
@@ -48,12 +48,11 @@ _ALLOWED: Mapping[str, Callable[[Mapping[str, Any]], tuple[str, ...] | Range]] =
     "too_long": lambda context: (f"at most {context['max_length']} long",),
 }
 _COLLECTIONS = {"list", "tuple", "set", "frozenset", "dict"}
-_NO_SCHEMAS = {"metadata", "serialization", "cls", "config", "default"}  # of a schema's parts
+_NO_SCHEMAS = {"metadata", "serialization", "cls", "config", "default"}  # a schema's other parts
 # A request of 256 KiB, which anybody may send, has room for 50,000 wrong fields.
 COMPLAINTS_MOST = 100
 UNKNOWN_MOST = 1_000  # unknown fields of a foreign document, over all of its parts
 _FEW_BYTES = 1 << 18  # a document with less text has no room for many unknown fields
-AnyModel = TypeVar("AnyModel", bound=Model)
 
 
 def validate(model: type[AnyModel], value: Mapping[str, Any]) -> AnyModel:

@@ -22,7 +22,7 @@ from plimsoll.model.clouds.volume_rules import RULES
 from plimsoll.quoting.cloud_prices import CloudItem, CloudPriceGroup, CloudPrices, CloudSource
 
 API = "https://prices.azure.com/api/retail/prices"
-PAGES_MAX = 200  # of 100 prices each, at most; a region has about ten
+PAGES_MAX = 200  # pages of at most 100 prices; a region has about ten
 PAGE_BYTES_MAX = 8 * 2**20
 _REGION = re.compile(r"[a-z0-9]{1,40}")
 _PRODUCTS = {"Azure Premium SSD v2": "premium-ssd-v2", "Ultra Disks": "ultra"}

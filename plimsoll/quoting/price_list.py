@@ -184,7 +184,7 @@ RULES = (
 
 
 def read_prices(client: Any, region: str, *, today: date) -> PriceOverrides:
-    """Read a region's prices, in the form in which `plimsoll.prices` takes them.
+    """Read a region's prices, in the form that `quoting/prices.py` takes.
 
     Args:
         client: A client of the Price List API.

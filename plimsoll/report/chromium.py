@@ -57,7 +57,7 @@ def print_pdf(page: str) -> bytes:
 
 
 def draw_png(svg: str, width_px: int, height_px: int) -> bytes:
-    """Draw a picture at two dots per px. Raises the same errors as `pdf`."""
+    """Draw a picture at two dots per px. Raises the same errors as `print_pdf`."""
     size = f"--window-size={width_px},{height_px}"
     scale = "--force-device-scale-factor=2"
     return _convert_file(

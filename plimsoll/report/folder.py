@@ -4,7 +4,6 @@ import json
 import re
 from glob import glob
 from pathlib import Path
-from typing import TypeVar
 
 from pydantic import ValidationError
 
@@ -12,7 +11,7 @@ from plimsoll import words
 from plimsoll.documents import is_deeper
 from plimsoll.errors import UsageError
 from plimsoll.files import read_limited
-from plimsoll.model.base import Model
+from plimsoll.model.base import AnyModel
 from plimsoll.model.run.results import RunResult, Seconds
 from plimsoll.model.validation import read_foreign_json
 from plimsoll.sizing.answer import Sizing
@@ -27,7 +26,6 @@ MAX_BYTES = 256 * 1024 * 1024  # largest result or series
 _CONTROLS = re.compile(rb"\\u00[0189]|\\u007[fF]|\x7f|\xc2[\x80-\x9f]|\\[bf]")
 _RUN_ID = re.compile(rb'"run_id":\s*"([a-z0-9-]{1,60})"')
 _BEGINNING_BYTES = 1024
-AnyModel = TypeVar("AnyModel", bound=Model)
 
 
 def list_run_folders(folder: Path) -> list[Path]:

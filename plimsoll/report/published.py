@@ -244,7 +244,7 @@ def describe_gains(
 ) -> Iterator[str]:
     """Yield what a toggle gained in each run of a published workload, and the order of the gains.
 
-    In kind means: of the same sign, and at most a factor of 2 from the published range.
+    A gain is "in kind" if it has the same sign and is within a factor of 2 of the published range.
     """
     measured: dict[str, float] = {}
     for result in results:
@@ -384,7 +384,7 @@ def _find_iops(result: RunResult) -> int | None:
 def _compare_shapes(
     curve: PublishedCurve, run: RunResult, name: str, statistic: Statistic
 ) -> Shape:
-    assert run.capacity is not None  # noqa: S101 - `_matched` has refused others
+    assert run.capacity is not None  # noqa: S101 - `_match_curves` has refused others
     measured = by_load(run.capacity)
     published = {float(step.clients): step for step in curve.steps}
     first = next((load for load in published if load in measured), None)

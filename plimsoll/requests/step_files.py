@@ -37,7 +37,7 @@ _PACKED = (
     (b"SQLite format 3", "a database of SQLite", "export the table as CSV"),
     (b"%PDF", "a PDF", "copy its table into a CSV file"),
 )
-# `[sudo] password` and `[1] 10:00:00` are none
+# `[sudo] password` and `[1] 10:00:00` are no JSON
 _JSON = re.compile(r'\s*(?:\{|\[\s*(?:["{\[\]]|\d+\s*,|(?:\d+\s*\]\s*)?\Z))')
 FASTER_SHARE = 1.05  # throughput / rate above this shows that the given rate is not the file's
 

@@ -37,7 +37,7 @@ OFFERED: Mapping[Cloud, tuple[str, ...]] = {
     "azure": ("premium-ssd", "premium-ssd-v2", "ultra"),
     "google": ("pd-balanced", "pd-ssd"),
 }
-_MANAGED_MEMORY_GIB = (8, 16, 32)  # of 2, 4 and 8 vCPUs of Cloud SQL
+_MANAGED_MEMORY_GIB = (8, 16, 32)  # Cloud SQL with 2, 4 and 8 vCPUs
 
 
 @dataclass(frozen=True)

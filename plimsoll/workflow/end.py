@@ -29,7 +29,7 @@ from plimsoll.model.request.request import Request
 from plimsoll.model.run.dashboards import Links
 from plimsoll.model.run.quote import Quote, RunCost
 from plimsoll.model.run.results import PhaseResult, RunResult, Seconds
-from plimsoll.model.run.run_record import Failure, RunRecord, RunState
+from plimsoll.model.run.run_record import BEFORE_END, Failure, RunRecord, RunState
 from plimsoll.quoting.costs import add_usd, estimate_run_cost, list_cost_lines
 from plimsoll.report.expectations import check_expectations
 from plimsoll.requests.checked_request import check_request
@@ -42,7 +42,6 @@ from plimsoll.workflow.result import Conclusion, assemble_result, volume_limits
 # Parsed into models, this many bytes take about 500 MiB, half of this function's memory.
 SERIES_MOST_BYTES = 30_000_000
 LOGGED = {"name", "team", "state", "verdict", "bound", "capacity_ops_per_second", "ended_at"}
-BEFORE_END = (RunState.PENDING, RunState.RUNNING, RunState.STOPPING)
 WAYS_OUT = {  # outcome of an execution that could not record its own end
     "ABORTED": (RunState.STOPPED, "Stopped", "the run was stopped from outside"),
     "TIMED_OUT": (RunState.TIMED_OUT, "States.Timeout", "the workflow ran past its own time-out"),

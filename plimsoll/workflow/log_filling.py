@@ -25,7 +25,7 @@ EVERY_S = 0.2  # between two readings of the write debt
 TOLD_EVERY_S = 5.0
 LEAVE_S = 1.0  # a last reading that takes longer is cut off
 OPENING_STATEMENTS = 4  # that open a connection
-LOOK_STATEMENTS = 2  # of one look at the server
+LOOK_STATEMENTS = 2  # that one look at the server sends
 SPARE_S = 3600.0  # the load is cut off when it is told to end, long before its own end
 
 

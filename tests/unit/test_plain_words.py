@@ -9,8 +9,11 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 SOURCES = [path for folder in ("plimsoll", "functions") for path in (ROOT / folder).rglob("*.py")]
-# an entry of `Attributes:` or `Args:`, or a comment behind an annotated name
-DESCRIPTION = re.compile(r"^\s+\w+: (Of|For|By|Its|As) |^\s+\w+: [^#\"]*  # (of|for|by|its|as) ")
+# an entry of `Attributes:` or `Args:`, a comment behind a name's value, or one above a field
+DESCRIPTION = re.compile(
+    r"^\s+\w+: (Of|For|By|Its|As) |^\s*[\w.]+(:| =) [^#]*  # (of|for|by|its|as) "
+    r"|^    # (Of|For|By|Its|As) (?!default)"
+)
 NONE = re.compile(r"(: |# )None: ")
 # what a user reads: descriptions of fields and parameters, help of options
 SHOWN = ("description", "response_description", "help")
@@ -64,6 +67,8 @@ def test_texts_for_users_begin_with_what_a_thing_is() -> None:
         "        load: Of one step.",
         "        limit: For each operation.",
         "    usd: float  # by list prices",
+        "PAGE_BYTES = 16_384  # of InnoDB",
+        "    # For each operation, in microseconds",
         "    step: int  # None: it had none",
         "        price: None: unknown.",
     ],

@@ -26,7 +26,7 @@ from plimsoll.model.judging.steps import Step
 from plimsoll.model.request.search_request import RateSearch, Search, StepsSearch
 
 BEYOND = 1.15  # factor on the rate that failed
-# For a plateau: its heaviest load was tried once and may exceed the answer's by chance
+# More for a plateau: its heaviest load was tried once and may exceed the answer's by chance
 RAISED_OF_PLATEAU = 0.25
 SEEN = 2  # probes that have to show it, since a single one may do so by chance
 TRIES_MAX = 3

@@ -105,9 +105,9 @@ def _find_own_reasons(
 def _shows_latency_beyond(
     figures: StepFigures, operation: str, limit_us: float, statistic: Statistic
 ) -> bool:
-    """Return whether a latency beyond the limit is more than too few operations show by chance.
+    """Return whether chance does not explain that a latency is beyond the limit.
 
-    Too few may still show it: if half of them are beyond the limit, so is the p99.
+    Few operations can show it: if half of them are beyond the limit, so is the p99.
     """
     count = figures.operation_counts.get(operation)
     if count is None or count >= OPERATIONS_MIN[statistic] or statistic not in QUANTILES:
@@ -150,8 +150,8 @@ def _find_retrograde(
 # --- what all operations of a load show together, where most of its windows pass ---
 
 
-# Share of a load's operations in windows beyond a limit, from which on the load is not known to
-# keep it: a percentile of all of them cannot be computed without their histograms
+# If windows beyond a limit hold this share of a load's operations or more, nobody knows whether the
+# load keeps the limit: without histograms, no percentile of all operations can be computed
 BEYOND_SHARE = 0.25
 
 
@@ -160,9 +160,9 @@ def find_excess(
 ) -> FailureReason | None:
     """Return the limit that a load's operations together exceed, or may exceed; None if none.
 
-    With the histograms of all windows it is exact. Without them, windows beyond the limit may hold
-    less than a quarter of the operations. Windows whose clients were the limit are left out, since
-    their latency is not the target's.
+    With the histograms of all windows it is exact. Without them, a load may exceed a limit if
+    windows beyond it hold `BEYOND_SHARE` of the operations. Windows whose clients were the limit
+    are left out, since their latency is not the target's.
 
     Args:
         windows: windows of one load that no audit disputes.
@@ -225,7 +225,7 @@ class Assessed:
     doubtful: bool  # it would pass, but most repetitions failed a soft audit
     # Why its operations together exceed a limit, or may, although most windows pass; None if not
     excess: FailureReason | None
-    # Whether that reason keeps a load of a table from passing without making it fail
+    # Whether a load of a table neither passes nor fails, because of `excess`
     undecided: bool
     confirmed: bool  # repeated as often as the rules require; always True without `confirmation`
     throughputs: tuple[float, ...]  # ops/s of the repetitions that the figure is computed from
@@ -233,7 +233,7 @@ class Assessed:
     overloads: tuple[Step, ...]  # failed repetitions, from which the target has to recover
     # Repetitions that passed although other programs slowed them: a calm machine gives no less
     slowed: tuple[Repetition, ...] = ()
-    # Repetitions that other programs left too few operations to say anything
+    # Repetitions with too few operations to judge, because other programs slowed them
     slowed_to_silence: int = 0
 
     @property
@@ -365,7 +365,7 @@ def assess_loads(
     """Judge every load by the limits and against the best lighter load that passed."""
     noise = pooled_noise([[r.figures.throughput for r in point.counted] for point in points])
     best, judged = Best(0.0, 1, noise), []
-    # A disturbed baseline is none, so nothing is known to keep limits that are multiples of it
+    # Limits that are multiples of the baseline are not known if other programs slowed it
     limited = points[0].consistent or all(name in rules.limits_us for name in limit_us)
     for point in points:
         assessed = _assess_load(point, rules, limit_us, best)
@@ -432,12 +432,12 @@ def _assess_load(
 def _find_slowed(
     point: LoadPoint, rules: Rules, limit_us: Mapping[str, float], best: Best
 ) -> tuple[tuple[Repetition, ...], int]:
-    """Return the repetitions of a load that passed, and count for nothing but a disturbance.
+    """Return the repetitions that would pass if no other program had disturbed them.
 
     Other programs begin and end within a window, so its halves may differ in either direction.
 
     Returns:
-        These repetitions, and how many others had too few operations and are within the limits.
+        These repetitions, and how many others are within the limits with too few operations.
     """
     slowed, silent = [], 0
     for repetition in point.repetitions:
@@ -464,7 +464,7 @@ def _margin(
 
 
 def _throughputs(point: LoadPoint, failed: Sequence[bool]) -> tuple[float, ...]:
-    """Return the throughputs whose scatter is that of the figure.
+    """Return the throughputs that the figure is computed from.
 
     In a closed loop these are all. In an open loop they are those of passed repetitions, whose
     throughput is the offered rate; the share of passed repetitions shows how certain the load is.

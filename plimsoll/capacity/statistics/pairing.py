@@ -1,7 +1,7 @@
 """Two states measured in turn: which one is next, the pairs, and their ratio in words. Pure.
 
 The two states of a toggle, a load with and without its background, two runs of an experiment that
-take turns, and two databases (`plimsoll versus`) are compared in this way. The two steps of a pair
+take turns, and the two databases of `versus` are compared in this way. The two steps of a pair
 share whatever drifts, and it cancels in their ratio (randomized multiple interleaved trials, Abedi
 and Brecht 2017, "Conducting Repeatable Experiments in Highly Variable Cloud Computing
 Environments", ICPE). Within a run each two pairs have both orders (A B, B A), and the request's

@@ -233,7 +233,7 @@ class MySqlStatements(MySqlTables):
     def notes(self) -> tuple[str, ...]:
         """Return notes on how the server counts, for the reader."""
         prepared = (
-            "prepared statements are counted while they are open: closed ones lack"
+            "prepared statements are counted only while they are open"
             if self._counts_prepared
             else _NOT_COUNTED
         )

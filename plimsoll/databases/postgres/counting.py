@@ -73,7 +73,7 @@ SELECT COALESCE(SUM(bytes), 0)::bigint, COUNT(*), COALESCE(SUM(images), 0)::bigi
         SELECT * FROM record
          WHERE relation IS NULL AND xid <> '0' AND xid IN (SELECT xid FROM of_copy)) AS counted
 """
-# Of the sessions alone from 18 on: the log writer flushes by its own clock.
+# From 18 on only the sessions' flushes are counted: the log writer flushes by its own clock.
 _FLUSHES = "SELECT wal_sync FROM pg_stat_wal"
 _FLUSHES_18 = """
 SELECT SUM(fsyncs)::bigint FROM pg_stat_io

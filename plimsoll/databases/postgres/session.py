@@ -62,7 +62,7 @@ _PLAIN = (TimeoutError, ConnectionRefusedError, socket.gaierror, ssl.SSLError)
 _LET_IN, _CLEAR_TEXT, _MD5, _SCRAM, _SCRAM_CONTINUES, _SCRAM_ENDS = 0, 3, 5, 10, 11, 12
 _LEAST_VERSION = 130_000  # pg_stat_statements has total_exec_time
 _ASKS_FOR_MD5 = "the server asks for the password by MD5, which can be broken"
-_ITERATIONS_MOST = 100_000  # of SCRAM, the same limit as the engine's; servers use 4,096
+_ITERATIONS_MOST = 100_000  # SCRAM's; the engine has the same limit, and servers use 4,096
 
 
 class _RefusedError(Exception):

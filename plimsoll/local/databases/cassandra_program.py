@@ -15,7 +15,7 @@ from plimsoll.model.request.cassandra_target import VERSION
 
 ARTIFACT = f"org.apache.cassandra:cassandra-all:{VERSION}"
 JAVA_RELEASE = 17  # Cassandra 5.0 runs on 11 and 17
-JAVA_FOLDER = Path("/usr/lib/jvm")  # of Debian and its children
+JAVA_FOLDER = Path("/usr/lib/jvm")  # on Debian and its children
 HOW_TO_GET_JAVA = "apt-get install openjdk-17-jre-headless"
 HOW_TO_GET = "apt-get install maven, and the first run fetches it"
 _MAVEN_GOAL = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies"

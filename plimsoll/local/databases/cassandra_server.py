@@ -169,7 +169,7 @@ def _choose_ports(host: str, cql_port: int | None, storage_port: int | None) -> 
         ports = []
         for wanted in (cql_port or 0, storage_port or 0):
             probe = held.enter_context(socket.socket())
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as Cassandra's own
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # Cassandra does the same
             try:
                 probe.bind((host, wanted))
             except OSError:

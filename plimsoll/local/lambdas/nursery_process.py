@@ -50,7 +50,7 @@ class NurseryProcess:
 
     @property
     def pid(self) -> int:
-        """Its process id."""
+        """The process id."""
         return self._process.pid
 
     def preload(self, task_roots: list[str]) -> None:

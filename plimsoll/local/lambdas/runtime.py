@@ -10,7 +10,7 @@ from awslambdaric.lambda_runtime_client import LambdaRuntimeClient
 
 
 class _Client(LambdaRuntimeClient):  # type: ignore[misc]  # awslambdaric carries no types
-    """Reports a failed start too under this sandbox's part of the Runtime API.
+    """Reports to this sandbox's path of the Runtime API, also if a start fails.
 
     The address carries a path (one API serves all sandboxes); awslambdaric's C client takes it as
     it is, while its Python client expects only host and port.

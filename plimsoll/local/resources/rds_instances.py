@@ -13,7 +13,7 @@ from moto.secretsmanager.models import FakeSecret, secretsmanager_backends
 from plimsoll.local.account import ACCOUNT, REGION
 from plimsoll.local.databases.database_server import DatabaseServer
 from plimsoll.local.resources.rds_servers import Asked
-from plimsoll.local.resources.rds_settings import check_engine
+from plimsoll.local.resources.rds_settings import MIB, check_engine
 from plimsoll.local.resources.registry import Database, Databases, find_instance_memory_mib
 from plimsoll.local.resources.restarting import Restarting
 from plimsoll.local.resources.sampler import Sampler, name_rds_metrics
@@ -26,8 +26,6 @@ from plimsoll.local.resources.template_volumes import (
 from plimsoll.model.aws.instances import instance_limits
 from plimsoll.model.databases import rds_facts
 from plimsoll.volumes import EmulatedVolume
-
-MIB = 2**20
 
 
 def create_rds_instance(

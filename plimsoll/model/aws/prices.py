@@ -31,7 +31,7 @@ class Item(StrEnum):
     RDS_IOPS = "rds-iops"  # USD per IOPS-month, one price per volume type
     RDS_THROUGHPUT = "rds-throughput"  # USD per MiB/s-month, one price per volume type
     RDS_SNAPSHOT = "rds-snapshot"  # USD per GiB-month
-    RDS_EXTENDED_SUPPORT = "rds-extended-support"  # of RDS and Aurora; USD per vCPU-hour
+    RDS_EXTENDED_SUPPORT = "rds-extended-support"  # USD per vCPU-hour, Aurora's too
     AURORA = "aurora"  # on Standard storage; USD per hour, one price per class
     AURORA_IO_OPTIMIZED = "aurora-io-optimized"
     AURORA_STORAGE = "aurora-storage"  # USD per GiB-month, one price per kind of storage

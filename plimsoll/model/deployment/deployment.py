@@ -56,7 +56,7 @@ KmsKey = Annotated[
     ),
 ]
 PolicyArn = Annotated[str, Field(pattern=r"^arn:aws[a-z-]*:iam::(\d{12}|aws):policy/[!-)+-~]+$")]
-TAGS_MOST = 40  # of AWS's 50 for a resource; the others are Plimsoll's and CloudFormation's own
+TAGS_MOST = 40  # AWS allows 50 a resource; the others are Plimsoll's and CloudFormation's own
 
 DEFAULT_NAME = "plimsoll"  # prefix of the names of a deployment's resources
 TARGET_PORTS = {"mysql": 3306, "postgres": 5432, "cassandra": 9042}

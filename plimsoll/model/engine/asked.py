@@ -97,8 +97,8 @@ class EngineTarget(Model):
     database: str  # CQL: the keyspace
     # None for no TLS; if the server requires it, the load fails with a clear error
     tls: Tls | None = None
-    # For a whole login, regardless of the load's time-out: a machine that stalls for some seconds
-    # is no reason to fail a load.
+    # Limit of a whole login, longer than the load's time-out: a machine that stalls for some
+    # seconds is no reason to fail a load.
     login_timeout_ms: Annotated[int, Field(ge=1, le=600_000)] = 10_000
     # PostgreSQL: `simple` sends each statement as text that contains its values, for poolers
     # without support of prepared statements.

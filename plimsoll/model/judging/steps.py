@@ -123,19 +123,19 @@ class Step(Model):
     operations: Count | None = None  # that succeeded in the window
     errors: Count | None = None  # operations that failed in the window, including time-outs
     window_s: Annotated[float, Field(gt=0)] | None = None  # time in which all clients ran
-    # For each operation and statistic, in microseconds
+    # Latency of each operation and statistic, in microseconds
     latency_us: dict[str, dict[Statistic, Microseconds]] = Field(default_factory=dict)
-    # For each operation: its latencies counted by the upper bound of their bucket, in microseconds
+    # Latencies of each operation, counted by the upper bound of their bucket, in microseconds
     # (`plimsoll.model.histograms`); windows are added by these. Empty if unknown
     latency_counts: dict[str, dict[int, Count]] = Field(default_factory=dict)
-    # For each operation: its successes / all successes
+    # Successes of each operation / all successes
     shares: dict[str, Amount] = Field(default_factory=dict)
-    # For each operation: its successes in the window
+    # Successes of each operation in the window
     operation_counts: dict[str, Count] = Field(default_factory=dict)
 
     # Figures for the audits
-    # For each operation: the fewest rows that its successes mean to meet, and how many of them
-    # were missing; without operations of which one is unknown
+    # Fewest rows that the successes of each operation mean to meet, and how many of them were
+    # missing; operations of which one is unknown are left out
     rows_meant: dict[str, Count] = Field(default_factory=dict)
     rows_missing: dict[str, Count] = Field(default_factory=dict)
     # Successes of operations that write, and commits that the server counted, over the whole load;

@@ -218,8 +218,8 @@ class Experiment(Model):
 class Cell(Model):
     """One run of an experiment."""
 
-    # Position in the order of the axes: the last axis varies fastest, or the number of the fresh
-    # target if cells are repeated
+    # Position in the order of the axes, of which the last varies fastest; if cells are repeated,
+    # the number of the fresh target varies faster still
     index: int
     name: str  # names of its variants, joined; ends in `-r2` for the second fresh target
     variants: dict[str, str]  # {axis: variant}

@@ -47,7 +47,7 @@ class UnfinishedWork(Model):
 
     what: str  # in words, with its figure
     # Remaining amount, in any unit. Once it stops shrinking, an idle target leaves the rest undone.
-    # None if a constant figure would not mean that.
+    # None if an amount that stays the same does not show that.
     left: int | None = None
 
 

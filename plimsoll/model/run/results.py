@@ -32,7 +32,7 @@ class Round(Model):
     number: int
     duration_s: float
     throughput_ops_per_second: float | None
-    # As counted by the server; None if it does not count all of them
+    # The server's own count; None if it does not count all of them
     ios_per_operation: float | None
     trend: Trend | None  # trend of the throughput by the second
 
@@ -404,7 +404,7 @@ class RunResult(Model):
     steps: tuple[StepResult, ...]  # steps of the search
     phases: tuple[PhaseResult, ...] = ()  # run before the search, each to completion
     rows: int | None  # exact count of the dataset's rows
-    # As stored before the load; None in an older result, or if not reached
+    # Layout on the server before the load; None in an older result, or if not reached
     dataset: DatasetLayout | None = None
     zone: str | None = None  # zone of its load clients and of a target made for it; None if unknown
     # Limits of the volume (of each, in a cluster); None if unknown

@@ -28,8 +28,10 @@ class RunState(StrEnum):
     @property
     def ended(self) -> bool:
         """Whether the state is final."""
-        return self not in {RunState.PENDING, RunState.RUNNING, RunState.STOPPING}
+        return self not in BEFORE_END
 
+
+BEFORE_END = (RunState.PENDING, RunState.RUNNING, RunState.STOPPING)
 
 Phase = Literal["record", "provision", "prepare", "step", "conclude", "teardown"]
 
@@ -175,7 +177,7 @@ class RunRecord(Model):
     # Waits until then for the target's metrics; None if it does not
     metrics_awaited_until: datetime | None = None
     expires_at: datetime | None = None  # when the target is deleted regardless of the run's state
-    # As RDS resolved it; None for an endpoint, or in an older record
+    # Version that RDS resolved; None for an endpoint, or in an older record
     database_version: str | None = None
     zone: str | None = None  # zone of its load clients and of a target made for it
     zones_refused: tuple[str, ...] = ()  # zones that had no capacity for its target

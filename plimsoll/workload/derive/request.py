@@ -12,7 +12,7 @@ from plimsoll.model.run.statements_seen import StatementsSeen
 
 INSTANCE_CLASS = "db.m6i.large"
 LEAST_GIB = 100  # gp3 has its full baseline at any size that RDS allows
-PAGE_BYTES = 16_384  # of InnoDB
+PAGE_BYTES = 16_384  # InnoDB's
 _VERSION = re.compile(r"\d+(?:\.\d+)*")
 
 

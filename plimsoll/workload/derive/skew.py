@@ -20,10 +20,10 @@ from plimsoll.model.run.statements_seen import KeysSeen
 CONSTANT_MOST = 0.999  # largest constant of YCSB's zipfian
 LARGER_LEAST = 1.2  # smallest ratio of data to pool that allows a conclusion
 EVEN = 0.95  # from this share of the misses of uniform access on, access counts as uniform
-SCRAMBLED_ITEMS = 10_000_000_000  # of YCSB's ScrambledZipfianGenerator
+SCRAMBLED_ITEMS = 10_000_000_000  # YCSB's ScrambledZipfianGenerator has as many
 KEYS_LEAST = 1000  # calls whose keys tell a distribution
 NOISE = 4.0  # standard errors of the chance under uniform access that count as nothing
-SKETCH_NOISE = 0.05  # of a call: what the counters add, in three of their standard errors
+SKETCH_NOISE = 0.05  # what the counters add to a call: three of their standard errors
 _BUCKETS = 200  # ranges of ranks, each slightly wider than the last
 _STEPS = 30  # bisection steps
 _CONSTANT_STEPS = 11

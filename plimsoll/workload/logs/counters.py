@@ -26,7 +26,7 @@ PT_QUERY_DIGEST = "pt-query-digest's JSON"
 JSON_MOST = 256 << 20  # characters
 ROWS_MOST = 1_000_000
 _FIELD_MOST = 1 << 20
-_FOLDED_LIST = re.compile(r"\((?:\?\+)\)")  # of a fingerprint: in(?+)
+_FOLDED_LIST = re.compile(r"\((?:\?\+)\)")  # a fingerprint has in(?+)
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ SESSIONS_MOST = 50_000
 FIXED_LEAST = 20  # calls from which a value that never changed counts as fixed
 SAME_LEAST = 0.95  # share of the transactions in which two statements compare the same key
 PAIRED_MOST = 20  # statements of a transaction whose keys are compared
-STATEMENTS_MOST = 1000  # of a transaction
+STATEMENTS_MOST = 1000  # statements kept of a transaction
 TRANSACTIONS_MOST = 10_000  # kinds of transactions
 MINUTES_MOST = 100_000
 
@@ -129,7 +129,7 @@ class Fold:
         self._sessions: OrderedDict[str, _Session] = OrderedDict()
         self._transactions: Counter[tuple[tuple[int, int], ...]] = Counter()
         self.unkept = 0
-        # For two kinds of statements: how many transactions had both, and in how many of these both
+        # How many transactions had both of two kinds of statements, and in how many of these both
         # compared the same key
         self._pairs: dict[tuple[int, int], list[int]] = {}
 

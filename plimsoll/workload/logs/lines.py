@@ -13,7 +13,7 @@ from typing import Protocol
 from plimsoll.errors import UsageError
 
 LINE_MOST = 1 << 20  # bytes of a line that are read; what follows on it is dropped
-HEAD_BYTES = 1 << 16  # by which a format is recognized
+HEAD_BYTES = 1 << 16  # a format is recognized by these
 _GZIP = b"\x1f\x8b"
 
 

@@ -163,7 +163,7 @@ class _GeneralLog:
 
     def __init__(self, facts: LogFacts) -> None:
         self._facts, self._fold = facts, facts.fold
-        self._databases: dict[str, str] = {}  # by session
+        self._databases: dict[str, str] = {}  # key: session
         self._at_s: float | None = None
         self._event: Event | None = None
         self._text: list[str] = []

@@ -12,7 +12,7 @@ import math
 from array import array
 
 COUNTERS = 1 << 13
-_DISTINCT_BITS = 1 << 16  # of the bitmap that estimates the number of keys (linear counting)
+_DISTINCT_BITS = 1 << 16  # the bitmap that estimates the number of keys (linear counting)
 
 
 class KeySketch:

@@ -56,7 +56,7 @@ class _Statements:
 
     def __init__(self) -> None:
         self.statements, self.plans = Fold("postgres"), Fold("postgres")
-        self._alone: dict[str, Event] = {}  # by session: logged before its duration
+        self._alone: dict[str, Event] = {}  # key: session; logged before the duration
 
     def add(self, message: str, detail: str, at_s: float | None, session: str, on: str) -> None:
         """Count a message if it is that of a statement."""

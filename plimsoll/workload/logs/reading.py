@@ -18,7 +18,7 @@ KINDS = (
     " PostgreSQL's log as CSV or text (with auto_explain's plans), and dumps of pg_stat_statements"
     " or performance_schema's digests as CSV; each may be compressed by gzip"
 )
-# A log that has everything has quick statements: BEGIN and COMMIT, and reads by a key.
+# A log of all statements has quick ones, such as BEGIN, COMMIT and reads by a key.
 QUICK_S = 0.005
 FAR_BELOW = 3  # ratio of the server's mean rate to the log's from which a note warns
 DURATIONS_LEAST = 20  # durations by which that is judged
@@ -90,7 +90,7 @@ class LogSeen:
 
 
 def compare_rates(seen: StatementsSeen, of_server: float | None) -> StatementsSeen:
-    """Hold a log's rate against the server's own since it started, and note what differs by far."""
+    """Compare a log's rate with the server's own since it started; note a large difference."""
     calls = sum(digest.calls for digest in seen.digests) + seen.calls_unknown
     if not of_server or not seen.interval_s or not calls:
         return seen
@@ -142,7 +142,7 @@ def read_log(
 
 
 def _find_one_in(facts: LogFacts, settings: Mapping[str, str]) -> int:
-    """Return the sampling of the log as it says, or else as the server is set."""
+    """Return the sampling that the log states, or else the one that the server is set to."""
     told = settings.get("log_slow_rate_limit", "")
     if facts.one_in == 1 and facts.kind == mysql.SLOW_LOG and told.isdecimal():
         return max(1, int(told))
@@ -181,7 +181,7 @@ def _require_everything(
 
 
 def _describe_cure(protocol: Protocol, settings: Mapping[str, str]) -> str:
-    """Return the statements that have everything logged without a restart, and those back."""
+    """Return the statements that turn the log of everything on, without a restart, and off."""
     if protocol == "postgres":
         before = settings.get("log_min_duration_statement")
         back = f" (it is {before} now)" if before else ""

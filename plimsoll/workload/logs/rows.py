@@ -9,8 +9,8 @@ from plimsoll.workload.derive.columns import map_type
 from plimsoll.workload.derive.reading import read_shape
 from plimsoll.workload.tables import parse_indexed
 
-ROWS_GUESSED = 1000  # of a table of which nothing tells the number of rows
-LENGTH_MOST = 200  # of a text of which only the type is known
+ROWS_GUESSED = 1000  # rows of a table whose number nothing tells
+LENGTH_MOST = 200  # length of a text of which only the type is known
 _WHY = "the schema alone is known, so rows are as many as keys were seen in the log"
 
 

@@ -74,7 +74,7 @@ _WORDS = re.compile(r"[A-Za-z]+")
 _AUTOCOMMIT = re.compile(
     r"SET\s+(?:SESSION\s+|@@(?:SESSION\.)?)?AUTOCOMMIT\s*:?=\s*(\w+)", re.IGNORECASE
 )
-_KEY = token_bytes(16)  # of this process: the hashes mean nothing elsewhere
+_KEY = token_bytes(16)  # new in each process: the hashes mean nothing elsewhere
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,6 @@ class Stripper:
     """Takes the values out of statements."""
 
     def __init__(self, language: Language) -> None:
-        self._language: Language = language
         self._values = _VALUES[language]
         self._forms: dict[str, Form] = {}
 

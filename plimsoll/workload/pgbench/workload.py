@@ -34,7 +34,7 @@ NO_TABLES = (
     " with their tables (`prepare: {pgbench: SCALE}` or `{schema: FILE}`), or an existing database,"
     " on one machine"
 )
-MOST_SCRIPTS = 128  # as in pgbench
+MOST_SCRIPTS = 128  # pgbench's own limit
 _WEIGHED = re.compile(rf"(?P<file>.+{re.escape(SUFFIX)})(?:@(?P<weight>\d{{1,9}}))?")
 # The variables that have values of their own
 _OWN = {"client_id": ClientStart(), "random_seed": SeedStart(), "default_seed": SeedStart()}
