@@ -110,7 +110,10 @@ def test_what_a_block_returns_belongs_to_its_line() -> None:
 
 def test_the_number_of_a_line_is_its_key_unless_another_is_named() -> None:
     lists = "    lists:\n      line: {count: many}\n"
-    read = "      - each: line\n        binds: [line]\n        sql: SELECT id, s FROM {item} WHERE id IN ({?, ...})\n"
+    read = (
+        "      - each: line\n        binds: [line]\n"
+        "        sql: SELECT id, s FROM {item} WHERE id IN ({?, ...})\n"
+    )
     use = "      - {sql: 'SELECT n FROM {item} WHERE id = ?', binds: [w]}\n"
     act = compile_act(read + "        returns: {line: int, s: text}\n" + use, lists)
     assert act.lists[0].key is None
@@ -140,7 +143,7 @@ def test_the_number_of_a_line_is_its_key_unless_another_is_named() -> None:
         ("SELECT id, s FROM {item} WHERE n", "SELECT id, s FROM {other} WHERE n", "table 'other'"),
         ("- each: line\n        sql: SELECT", "- each: lane\n        sql: SELECT", "list 'lane'"),
         ("- each: line\n        sql: SELECT", "- sql: SELECT", "here one value is meant"),
-        ("WHERE id = ?\", binds: [twice, s, id]", "WHERE id = ?\", each: line, binds: [twice, s, id]", "stands in a block"),
+        ("binds: [twice, s, id]", "each: line, binds: [twice, s, id]", "stands in a block"),
         ("rows: 0..1", "repeat: 2", "goes without repeat|sent once"),
     ],
 )  # fmt: skip
@@ -154,7 +157,7 @@ def test_what_is_not_clear_is_refused(old: str, new: str, problem: str) -> None:
 @pytest.mark.parametrize(
     "statements",
     [
-        "      - {sql: 'UPDATE {item} SET n = ? WHERE id = ?', binds: [{sum: twice, plus: 1}, id]}\n",
+        "      - {sql: 'UPDATE {item} SET n = ?', binds: [{sum: twice, plus: 1}]}\n",
         "      - if: twice = 3\n        statements: [{rollback: true}]\n",
         "      - repeat: twice\n        statements: [{sql: 'SELECT n FROM {item}'}]\n",
         "      - {sql: 'SELECT n FROM {item}', returns: {twice: int}}\n",
