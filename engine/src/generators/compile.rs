@@ -223,7 +223,7 @@ impl Program {
         let Some(repeated) = statement.binds.get(each.first..each.end) else {
             return Err(EngineError::spec("each has binds that the statement has not"));
         };
-        if statement.sql.is_empty() || statement.sql.len() % counts != 0 {
+        if statement.sql.is_empty() || !statement.sql.len().is_multiple_of(counts) {
             let message = format!("each needs a text for each of {counts} numbers of lines");
             return Err(EngineError::spec(message));
         }
