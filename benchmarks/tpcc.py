@@ -34,7 +34,7 @@ from plimsoll.databases.prepare import prepare_dataset
 from plimsoll.local.databases.mariadb_server import MariaDbServer
 from plimsoll.local.databases.postgres_server import PostgresServer
 from plimsoll.model.engine.answered import LoadReport
-from plimsoll.model.engine.asked import EngineTarget, LoadSpec, RepeatStep
+from plimsoll.model.engine.asked import EngineTarget, LoadSpec
 from plimsoll.model.engine.values import IntegerValue, Nurand, Value
 from plimsoll.model.request.dsn import parse_dsn
 from plimsoll.workload import Compiled, load_workload
@@ -211,8 +211,8 @@ def draw_clauses(transactions: int) -> Iterator[Clause]:
     for operation in ("payment", "order_status"):
         named = sum(drawn(operation, "by_name"))
         yield f"2.5.1.2, {operation} by last name", *share(transactions, named, 0.6)
-    (turns,) = (step for step in operations["new_order"].steps if isinstance(step, RepeatStep))
-    item = turns.let[0].value
+    (order_lines,) = operations["new_order"].lists
+    item = order_lines.let[0].value
     numbers = {
         "items": getattr(item, "otherwise", item),
         "customers": let["new_order", "c_id"],

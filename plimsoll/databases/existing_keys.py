@@ -173,9 +173,18 @@ def _change_values(operation: EngineOperation, change: Callable[[Value], Value])
         }
         return statement.model_copy(update=changed)
 
-    let = tuple(Let(name=one.name, value=within(one.value)) for one in operation.let)
-    statements = tuple(map(of_statement, operation.statements))
-    return operation.model_copy(update={"let": let, "statements": statements})
+    def of_let(let: tuple[Let, ...]) -> tuple[Let, ...]:
+        return tuple(Let(name=one.name, value=within(one.value)) for one in let)
+
+    changed = {
+        "let": of_let(operation.let),
+        "lists": tuple(
+            one.model_copy(update={"count": within(one.count), "let": of_let(one.let)})
+            for one in operation.lists
+        ),
+        "statements": tuple(map(of_statement, operation.statements)),
+    }
+    return operation.model_copy(update=changed)
 
 
 def _replace_within(value: Value, change: Callable[[Value], Value]) -> Value:

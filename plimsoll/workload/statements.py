@@ -11,7 +11,7 @@ from pydantic import AfterValidator, Field, model_validator
 from plimsoll.complaints import complain_of_unknown
 from plimsoll.errors import WorkloadError
 from plimsoll.model.databases import Language, protocol_facts
-from plimsoll.model.engine.asked import EngineStatement, Protocol, Returned, RowWritten
+from plimsoll.model.engine.asked import Each, EngineStatement, Protocol, Returned, RowWritten
 from plimsoll.model.engine.values import Value
 from plimsoll.workload.declared import (
     Declared,
@@ -22,12 +22,13 @@ from plimsoll.workload.declared import (
     locate_errors,
     workload_error,
 )
+from plimsoll.workload.lists import DrawnList
 from plimsoll.workload.names import Names
 from plimsoll.workload.reach import read_statement
 from plimsoll.workload.rows import KnownRows, RowRangeText, derive_least_rows, find_named_row
 from plimsoll.workload.tables import copy_names
 from plimsoll.workload.tokens import Token, tokenize
-from plimsoll.workload.values import AnyValue, WholeNumber
+from plimsoll.workload.values import AnyValue, WholeNumber, find_used_variables
 
 MAX_ALTERNATIVES = 10_000
 MAX_CHARACTERS = 4 * 2**20  # total of statements, written out for every copy and word
@@ -38,6 +39,8 @@ Copies = Mapping[str, int | None]  # number of copies by table; None for a table
 NOTHING_KNOWN = KnownRows()
 
 _NAME = re.compile(r"\{(\w+)\}")
+# the part that is repeated for each line of a list: {?, ...}
+_PART = re.compile(r"\{([^{}]*),\s*\.\.\.\s*\}")
 
 
 def _validate_word(word: str) -> str:
@@ -62,6 +65,7 @@ class Statement(Declared):
         postgres_rows: The same in PostgreSQL, if it differs.
         returns: The variables that take the first columns of its first row, in their order, with
             their kinds. Without a row they are null.
+        each: The list for each of whose lines a part of the text is repeated.
     """
 
     sql: Given[Text] = None
@@ -76,6 +80,7 @@ class Statement(Declared):
     rows: Given[RowRangeText] = None
     postgres_rows: Given[RowRangeText] = None
     returns: dict[Name, Literal["int", "text"]] = Field(default_factory=dict)
+    each: Given[Name] = None
 
     @model_validator(mode="after")
     def _can_be_sent(self) -> Self:
@@ -89,6 +94,8 @@ class Statement(Declared):
             raise workload_error(f"{parameters} parameters; a statement takes {MAX_PLACEHOLDERS}")
         if self.returns and (self.repeat > 1 or self.rows_per_statement > 1):
             raise workload_error("goes with a statement that is sent once", "returns")
+        if self.each and (self.repeat > 1 or self.rows_per_statement > 1):
+            raise workload_error("goes without repeat and rows_per_statement", "each")
         return self
 
     @property
@@ -103,6 +110,7 @@ class Statement(Declared):
         names: Mapping[Language, Names],
         wanted: Language | None = None,
         known: KnownRows = NOTHING_KNOWN,
+        drawn: DrawnList | None = None,
     ) -> dict[Language, EngineStatement]:
         """Write the statement in each language that it has a text for.
 
@@ -112,6 +120,7 @@ class Statement(Declared):
             wanted: The required language. If `sql` serves as its text and is not valid in it, that
                 is an error; for other languages the text is skipped.
             known: The rows that are there, from which the rows that it meets are derived.
+            drawn: The list for each of whose lines a part of it is repeated.
 
         Raises:
             WorkloadError: An unknown table, unbound or superfluous parameters ...
@@ -122,7 +131,9 @@ class Statement(Declared):
             if text is None:
                 continue
             try:
-                written[language] = self._write(text, field, tables, names[language], known)
+                written[language] = self._write(
+                    text, field, tables, names[language], known, drawn=drawn
+                )
             except WorkloadError as error:
                 if field == language:
                     raise
@@ -145,7 +156,14 @@ class Statement(Declared):
                 assert_never(language)
 
     def _write(
-        self, text: str, field: Language, tables: Copies, names: Names, known: KnownRows
+        self,
+        text: str,
+        field: Language,
+        tables: Copies,
+        names: Names,
+        known: KnownRows,
+        *,
+        drawn: DrawnList | None,
     ) -> EngineStatement:
         language = names.language
         own = self.postgres_binds if field == "postgres" else None
@@ -158,6 +176,20 @@ class Statement(Declared):
             raise workload_error(_explain_choice(copies), "choose")
         with locate_errors(field):
             alternatives = self._alternatives(template, tables, copies or 1, language)
+            each = None
+            if drawn is not None:
+                each = _find_repeated_binds(alternatives[0], drawn, binds, language)
+                least, most = drawn.bounds
+                require_short(sum(map(len, alternatives)) * most * (most - least + 1))
+                alternatives = [
+                    _repeat_part(one, lines)
+                    for one in alternatives
+                    for lines in range(least, most + 1)
+                ]
+                repeated = binds[each.first : each.end] * least
+                binds = (*binds[: each.first], *repeated, *binds[each.end :])
+            elif _PART.search(template):
+                raise workload_error("a part for each line, {?, ...}, needs the field 'each'")
             # copies differ only in table names, but chosen words may be any name
             for alternative in alternatives if self.one_of else alternatives[:1]:
                 tokens = read_statement(alternative, names)
@@ -169,7 +201,9 @@ class Statement(Declared):
                 stated = self.postgres_rows
             used = {name for name in _NAME.findall(template) if name in tables}
             table = used.pop() if len(used) == 1 else None
-            named = find_named_row(tokens, language, table=table, binds=binds, known=known)
+            named = None
+            if each is None:
+                named = find_named_row(tokens, language, table=table, binds=binds, known=known)
             return EngineStatement(
                 sql=tuple(
                     _number_parameters(
@@ -177,13 +211,14 @@ class Statement(Declared):
                     )
                     for one in alternatives
                 ),
-                binds=binds * self.rows_per_statement,
+                binds=(self.binds if own is None else own) * self.rows_per_statement,
                 repeat=self.repeat,
                 choose=self.choose if len(alternatives) > 1 else None,
                 returns=tuple(
                     Returned(name=name, kind="integer" if kind == "int" else kind)
                     for name, kind in self.returns.items()
                 ),
+                each=each,
                 rows_least=stated.least
                 if stated is not None
                 else derive_least_rows(
@@ -294,6 +329,41 @@ def _repeat_rows(text: str, rows: int, language: Language) -> str:
         raise workload_error("rows_per_statement needs a statement that ends in VALUES (?, ?, ...)")
     written = text[row[0].start : row[-1].end]
     return text[: row[0].start] + ", ".join([written] * rows)
+
+
+def _find_repeated_binds(
+    text: str, drawn: DrawnList, binds: tuple[Value, ...], language: Language
+) -> Each:
+    """Return which binds stand in the part that is repeated; the others are of no line."""
+    parts = list(_PART.finditer(text))
+    if len(parts) != 1:
+        raise workload_error(
+            f"each: has {len(parts)} parts for each line, {{?, ...}}, and needs one"
+        )
+    first = _count_placeholders(text[: parts[0].start()], language)
+    end = first + _count_placeholders(parts[0][1], language)
+    count = end + _count_placeholders(text[parts[0].end() :], language)
+    if count != len(binds):
+        raise workload_error(f"has {count} ? for {len(binds)} binds")
+    if first == end:
+        raise workload_error("each: the part for each line has no ?")
+    for name in sorted(find_used_variables([*binds[:first], *binds[end:]])):
+        if name in drawn.variables:
+            problem = f"{name} has a value for each line: use it within {{?, ...}} alone"
+            raise workload_error(problem)
+    parameters = len(binds) + (drawn.bounds[1] - 1) * (end - first)
+    if parameters > MAX_PLACEHOLDERS:
+        raise workload_error(f"{parameters} parameters; a statement takes {MAX_PLACEHOLDERS}")
+    return Each(list=drawn.name, first=first, end=end)
+
+
+def _count_placeholders(text: str, language: Language) -> int:
+    return sum(map(_is_placeholder, tokenize(text, language)))
+
+
+def _repeat_part(text: str, lines: int) -> str:
+    """Write the part for each line as often as there are lines."""
+    return _PART.sub(lambda part: ", ".join([part[1]] * lines), text)
 
 
 def _number_parameters(text: str, language: Language) -> str:

@@ -60,15 +60,46 @@ class Scope:
             dataset is loaded, when no row can be drawn.
         variables: The values of `let` so far, by name.
         row: Whether a row is being created.
+        lines: The variables of a line, by the name of its list and their own. They can be used
+            where a line is meant alone.
     """
 
     copies: Mapping[str, int | None] = field(default_factory=dict)
     variables: Mapping[str, Value] = field(default_factory=dict)
     row: bool = False
+    lines: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
+
+    @property
+    def line_variables(self) -> Mapping[str, Value]:
+        """The variables of all lists' lines, by name."""
+        return {name: value for line in self.lines.values() for name, value in line.items()}
 
     def with_variable(self, name: str, value: Value) -> "Scope":
         """Return a scope with one more variable."""
         return replace(self, variables={**self.variables, name: value})
+
+    def with_line(self, name: str, variables: Mapping[str, Value]) -> "Scope":
+        """Return a scope in which a line of this list has these variables."""
+        return replace(self, lines={**self.lines, name: variables})
+
+    def in_line(self, name: str) -> "Scope":
+        """Return the scope within a line of this list."""
+        return replace(self, variables={**self.variables, **self.lines[name]})
+
+    def require_line(self, names: Collection[str]) -> None:
+        """Refuse variables of lines where no line is meant.
+
+        Raises:
+            WorkloadError: One of the names is such a variable.
+        """
+        for of, line in self.lines.items():
+            for name in sorted(set(names) & set(line) - set(self.variables)):
+                raise workload_error(
+                    f"{name} has a value for each line of {of}, and here one value is meant: use it"
+                    f" within {{?, ...}} of a statement with each: {of}, or in a block of each"
+                    " line",
+                    value=name,
+                )
 
 
 def read_value(value: Any, scope: Scope) -> Value:
@@ -133,8 +164,12 @@ def read_condition(text: Any, scope: Scope) -> Expression:
     Raises:
         WorkloadError: It is no expression, or refers to an unknown name.
     """
-    numbers = {name: is_number(value, scope) for name, value in scope.variables.items()}
-    return read_expression(text, numbers, row=scope.row)
+    known = {**scope.line_variables, **scope.variables}
+    within = replace(scope, variables=known)
+    numbers = {name: is_number(value, within) for name, value in known.items()}
+    expression = read_expression(text, numbers, row=scope.row)
+    scope.require_line(find_names(expression))
+    return expression
 
 
 def _are_numbers(values: Collection[Value], scope: Scope) -> bool:
@@ -149,6 +184,7 @@ def _read_plain_value(value: Any, scope: Scope) -> Value:
         return LiteralValue(value=literal)
     if literal == "row" and scope.row:
         return RowValue()
+    scope.require_line({literal})
     if literal not in scope.variables:
         known = [*scope.variables, *(["row"] if scope.row else [])]
         hint = f"text is {{literal: {literal}}}"

@@ -64,6 +64,8 @@ impl Wire for CqlWire {
         operations.try_for_each(|operation| {
             let problem = if operation.transaction {
                 "CQL has no transactions: leave it out"
+            } else if !operation.lists.is_empty() {
+                "CQL has no statements for several lines at once: leave lists out"
             } else if !operation.steps.is_empty() {
                 "CQL has no results for later statements, no branches and no loops"
             } else if operation.max_tries > 1 {

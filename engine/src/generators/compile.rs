@@ -5,7 +5,8 @@ use std::collections::{HashMap, HashSet};
 use super::chooser::Share;
 use super::expressions::Expression;
 use super::formulas::{Formula, MOST_VALUES, read_text};
-use super::program::{Operation, Prepared, Program, Statement, Step};
+use super::lists::List;
+use super::program::{Each, Form, Operation, Prepared, Program, Statement, Step};
 use super::values::{Kind, Scope, Value};
 use crate::error::EngineError;
 use crate::spec::{
@@ -20,6 +21,19 @@ pub(super) struct Names {
     returned: HashSet<String>,
     /// The texts of a connection's variables that no operation sets.
     constant: HashMap<String, String>,
+    lists: Vec<NamedList>,
+}
+
+/// A list of the operation, with the names of a line's variables.
+#[derive(Debug, Clone)]
+struct NamedList {
+    name: String,
+    /// The variable that keeps how many lines there are.
+    counted: usize,
+    width: usize,
+    least: usize,
+    most: usize,
+    members: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -35,11 +49,28 @@ impl Names {
         let named = self.known.get(name).copied();
         named.ok_or_else(|| EngineError::spec(format!("no let defines {name}")))
     }
+
+    fn find_list(&self, name: &str) -> Result<(usize, &NamedList), EngineError> {
+        let mut lists = self.lists.iter().enumerate();
+        let found = lists.find(|(_, list)| list.name == name);
+        found.ok_or_else(|| EngineError::spec(format!("there is no list {name}")))
+    }
+
+    /// The same names, with those of a list's lines for this line, from 1.
+    fn at_line(&self, list: &NamedList, line: usize) -> Names {
+        let mut names = self.clone();
+        for member in &list.members {
+            names.known.entry(member.clone()).and_modify(|each| each.slot += line * list.width);
+        }
+        names
+    }
 }
 
 /// Blocks within each other at most: a script's `\elif` is one within the other side of its `\if`.
 const DEEPEST: usize = 100;
 const MOST_STEPS: usize = 10_000;
+/// Lines of a list at most: a statement is prepared for each number of lines.
+const MOST_LINES: u32 = 100;
 
 impl Program {
     pub(super) fn operation(
@@ -54,17 +85,13 @@ impl Program {
         for entry in &operation.lets {
             lets.push(self.variable(entry, &mut names)?);
         }
+        let mut lists = Vec::new();
+        for list in &operation.lists {
+            let compiled = self.list(list, &mut names);
+            lists.push(compiled.map_err(|error| error.context(&format!("list {}", list.name)))?);
+        }
         for each in returned {
-            let kind = match each.kind {
-                ReturnedKind::Integer => Kind::Integer,
-                ReturnedKind::Text => Kind::Text,
-            };
-            if !names.known.contains_key(&each.name) {
-                self.name(&each.name, kind, &mut names);
-            } else if names.find(&each.name)?.kind != kind {
-                let message = format!("returns: {} is drawn as another kind of value", each.name);
-                return Err(EngineError::spec(message));
-            }
+            self.returned(each, &mut names)?;
         }
         if operation.statements.is_empty() {
             return Err(EngineError::spec("it has no statements"));
@@ -74,11 +101,6 @@ impl Program {
         check_steps(operation)?;
         let mut statements = Vec::new();
         for statement in &operation.statements {
-            let binds: Vec<Value> = statement
-                .binds
-                .iter()
-                .map(|bind| self.value(bind, &names))
-                .collect::<Result<_, _>>()?;
             let choose =
                 statement.choose.as_ref().map(|value| self.value(value, &names)).transpose()?;
             if choose.as_ref().is_some_and(|value| value.kind() != Kind::Integer) {
@@ -87,19 +109,16 @@ impl Program {
             if statement.sql.is_empty() || statement.repeat == 0 {
                 return Err(EngineError::spec("a statement needs sql, and repeat of 1 or more"));
             }
-            let kinds: Vec<Kind> = binds.iter().map(Value::kind).collect();
-            let alternatives = statement
-                .sql
-                .iter()
-                .map(|sql| {
-                    let returns = statement.returns.iter().map(|each| each.kind).collect();
-                    let prepared = Prepared { sql: sql.clone(), kinds: kinds.clone(), returns };
-                    *indices.entry(prepared.clone()).or_insert_with(|| {
-                        self.prepared.push(prepared);
-                        self.prepared.len() - 1
-                    })
-                })
-                .collect();
+            let each = statement.each.as_ref();
+            let each = each.map(|each| self.each(statement, each, &names, indices)).transpose()?;
+            let Form { alternatives, binds } = match &each {
+                Some(each) => each.forms[each.forms.len() - 1].clone(),
+                None => {
+                    let binds = statement.binds.iter().map(|bind| self.value(bind, &names));
+                    let binds = binds.collect::<Result<_, _>>()?;
+                    self.form(statement, &mut statement.sql.iter(), binds, indices)
+                }
+            };
             let (repeat, rows_least, row) = (statement.repeat, statement.rows_least, statement.row);
             let uncounted = is_uncounted(&statement.sql[0]);
             let returns = statement
@@ -116,6 +135,7 @@ impl Program {
                 returns,
                 row,
                 uncounted,
+                each: each.map(Box::new),
             });
         }
         Ok(Operation {
@@ -125,6 +145,7 @@ impl Program {
             records: operation.records,
             consistency: operation.consistency,
             lets,
+            lists,
             statements,
             steps,
             max_tries: operation.max_tries,
@@ -132,6 +153,122 @@ impl Program {
             think_s: operation.think_s,
             variables: self.variables,
         })
+    }
+
+    /// Compiles a list: its variables for the current line, and room for those of each line.
+    fn list(&mut self, list: &spec::List, names: &mut Names) -> Result<List, EngineError> {
+        if !(1..=MOST_LINES).contains(&list.least)
+            || !(list.least..=MOST_LINES).contains(&list.most)
+        {
+            let message = format!(
+                "it has {} to {} lines: allowed are 1 to {MOST_LINES}",
+                list.least, list.most
+            );
+            return Err(EngineError::spec(message));
+        }
+        let count = self.whole_number("count", &list.count, names)?;
+        let counted = self.name("", Kind::Integer, names);
+        let slot = self.name(&list.name, Kind::Integer, names);
+        let mut lets = Vec::new();
+        for entry in &list.lets {
+            lets.push(self.variable(entry, names)?);
+        }
+        for each in &list.returned {
+            self.returned(each, names)?;
+        }
+        let key = names.find(list.key.as_ref().unwrap_or(&list.name))?;
+        if key.kind != Kind::Integer || key.slot < slot {
+            return Err(EngineError::spec("key is no whole number of its lines"));
+        }
+        let (width, least, most) = (self.variables - slot, list.least as usize, list.most as usize);
+        self.variables += most * width;
+        let drawn = list.lets.iter().map(|entry| &entry.name);
+        let returned = list.returned.iter().map(|each| &each.name);
+        let members = std::iter::once(&list.name).chain(drawn).chain(returned);
+        let members: HashSet<String> = members.cloned().collect();
+        let (name, members) = (list.name.clone(), members.into_iter().collect());
+        names.lists.push(NamedList { name, counted, width, least, most, members });
+        let key = key.slot;
+        Ok(List { count, counted, least, most, slot, width, lets, key })
+    }
+
+    /// Gives what a statement returns a variable, unless it is drawn or returned before.
+    fn returned(&mut self, each: &spec::Returned, names: &mut Names) -> Result<(), EngineError> {
+        let kind = match each.kind {
+            ReturnedKind::Integer => Kind::Integer,
+            ReturnedKind::Text => Kind::Text,
+        };
+        if !names.known.contains_key(&each.name) {
+            self.name(&each.name, kind, names);
+        } else if names.find(&each.name)?.kind != kind {
+            let message = format!("returns: {} is drawn as another kind of value", each.name);
+            return Err(EngineError::spec(message));
+        }
+        Ok(())
+    }
+
+    /// Compiles a statement for each number of lines of a list.
+    fn each(
+        &mut self,
+        statement: &spec::Statement,
+        each: &spec::Each,
+        names: &Names,
+        indices: &mut HashMap<Prepared, usize>,
+    ) -> Result<Each, EngineError> {
+        let (list, named) = names.find_list(&each.list)?;
+        let counts = named.most - named.least + 1;
+        let Some(before) = statement.binds.get(..each.first) else {
+            return Err(EngineError::spec("each begins after the binds"));
+        };
+        let Some(repeated) = statement.binds.get(each.first..each.end) else {
+            return Err(EngineError::spec("each has binds that the statement has not"));
+        };
+        if statement.sql.is_empty() || !statement.sql.len().is_multiple_of(counts) {
+            let message = format!("each needs a text for each of {counts} numbers of lines");
+            return Err(EngineError::spec(message));
+        }
+        let mut forms = Vec::new();
+        for lines in named.least..=named.most {
+            let mut binds = Vec::new();
+            for bind in before {
+                binds.push(self.value(bind, names)?);
+            }
+            for line in 1..=lines {
+                let names = names.at_line(named, line);
+                for bind in repeated {
+                    binds.push(self.value(bind, &names)?);
+                }
+            }
+            for bind in &statement.binds[each.end..] {
+                binds.push(self.value(bind, names)?);
+            }
+            let mut texts = statement.sql.iter().skip(lines - named.least).step_by(counts);
+            forms.push(self.form(statement, &mut texts, binds, indices));
+        }
+        Ok(Each { list, forms })
+    }
+
+    /// Numbers the texts that a statement's alternatives have, and has each prepared once.
+    fn form(
+        &mut self,
+        statement: &spec::Statement,
+        texts: &mut dyn Iterator<Item = &String>,
+        binds: Vec<Value>,
+        indices: &mut HashMap<Prepared, usize>,
+    ) -> Form {
+        let kinds: Vec<Kind> = binds.iter().map(Value::kind).collect();
+        let returns: Vec<_> = statement.returns.iter().map(|each| each.kind).collect();
+        let alternatives = texts
+            .map(|sql| {
+                let (sql, kinds, returns) = (sql.clone(), kinds.clone(), returns.clone());
+                let prepared = Prepared { sql, kinds, returns };
+                *indices.entry(prepared.clone()).or_insert_with(|| {
+                    self.prepared.push(prepared);
+                    self.prepared.len() - 1
+                })
+            })
+            .collect();
+        Form { alternatives, binds }
     }
 
     /// Gives each variable of a connection a place of its own, before those of operations.
@@ -235,6 +372,19 @@ impl Program {
                         steps.push(Step::Keep { slot, value });
                     }
                     self.steps(repeated, operation, depth + 1, names, steps)?;
+                    steps.push(Step::GoTo(start));
+                    steps[start] = Step::Turn { turn, turns, end: steps.len() };
+                }
+                spec::Step::Each { list, steps: repeated } => {
+                    let turn = self.name("", Kind::Integer, names);
+                    let (list, named) = names.find_list(list)?;
+                    let turns = named.counted;
+                    steps.push(Step::Keep { slot: turn, value: Value::Integer(0) });
+                    let start = steps.len();
+                    steps.push(Step::Turn { turn, turns, end: 0 });
+                    steps.push(Step::Line { list, turn });
+                    self.steps(repeated, operation, depth + 1, names, steps)?;
+                    steps.push(Step::Line { list, turn });
                     steps.push(Step::GoTo(start));
                     steps[start] = Step::Turn { turn, turns, end: steps.len() };
                 }
@@ -490,7 +640,9 @@ fn list_set<'a>(steps: &'a [spec::Step], set: &mut HashSet<&'a str>) {
                 list_set(then, set);
                 list_set(otherwise, set);
             }
-            spec::Step::Repeat { steps, .. } => list_set(steps, set),
+            spec::Step::Repeat { steps, .. } | spec::Step::Each { steps, .. } => {
+                list_set(steps, set);
+            }
             _ => {}
         }
     }

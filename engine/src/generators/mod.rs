@@ -5,6 +5,7 @@ pub mod compile;
 pub mod expressions;
 pub mod formulas;
 pub mod keys;
+pub mod lists;
 pub mod program;
 pub mod rng;
 pub mod sysbench;

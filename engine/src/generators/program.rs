@@ -6,6 +6,7 @@ use super::chooser::{Chooser, Share};
 use super::expressions::Expression;
 use super::formulas::Formula;
 use super::keys::KeySpace;
+use super::lists::List;
 use super::values::{Drawing, Kind, Scope, Value, Variable};
 use crate::error::EngineError;
 use crate::spec::{self, Consistency, Distribution, Mix, ReturnedKind, Row, SessionValue};
@@ -47,6 +48,24 @@ pub struct Statement {
     pub row: Row,
     /// Whether it is a command of a script for the transaction or session, and no statement.
     pub uncounted: bool,
+    /// What is sent in place of the above if a part is repeated for each line of a list.
+    pub each: Option<Box<Each>>,
+}
+
+/// A statement a part of which is repeated for each line of a list.
+#[derive(Debug, Clone)]
+pub struct Each {
+    /// The index of the list among the operation's.
+    pub list: usize,
+    /// What is sent for the least number of lines, for one line more, up to the most.
+    pub forms: Vec<Form>,
+}
+
+/// A statement's alternatives and binds for a number of lines.
+#[derive(Debug, Clone)]
+pub struct Form {
+    pub alternatives: Vec<usize>,
+    pub binds: Vec<Value>,
 }
 
 /// What an operation with logic does next.
@@ -87,6 +106,11 @@ pub enum Step {
         to: usize,
     },
     GoTo(usize),
+    /// Puts the line of this turn in the place of the current one, or back.
+    Line {
+        list: usize,
+        turn: usize,
+    },
     /// Begins a turn of a loop, or goes on after its last one. `turns` has how many there are.
     Turn {
         turn: usize,
@@ -107,6 +131,7 @@ pub struct Operation {
     pub consistency: Consistency,
     /// Variables with what they are drawn from.
     pub lets: Vec<(usize, Value)>,
+    pub lists: Vec<List>,
     pub statements: Vec<Statement>,
     /// Empty if each statement is sent in turn.
     pub steps: Vec<Step>,
@@ -236,9 +261,14 @@ impl Program {
         let mut previous = 0.0;
         let mut per_operation = 0.0;
         for (operation, &cumulative) in self.operations.iter().zip(&self.cumulative_weights) {
-            let lets = operation.lets.iter().map(|(_, value)| value);
-            let values = lets.chain(operation.statements.iter().flat_map(|s| &s.binds));
-            let inserts = values.filter(|value| issues(value, space)).count();
+            let count = |values: &mut dyn Iterator<Item = &Value>| {
+                values.filter(|value| issues(value, space)).count()
+            };
+            let mut inserts = count(&mut operation.lets.iter().map(|(_, value)| value));
+            inserts += count(&mut operation.statements.iter().flat_map(|each| &each.binds));
+            for list in &operation.lists {
+                inserts += list.most * count(&mut list.lets.iter().map(|(_, value)| value));
+            }
             per_operation += (cumulative - previous) * inserts as f64;
             previous = cumulative;
         }
@@ -302,14 +332,19 @@ fn cards(operations: &[spec::Operation]) -> Result<Vec<u32>, EngineError> {
 impl Statement {
     /// The index of the prepared statement to send.
     #[inline]
-    pub fn choose(&self, drawing: &mut Drawing, scope: &mut Scope) -> usize {
-        let n = self.alternatives.len();
+    pub fn choose(
+        &self,
+        alternatives: &[usize],
+        drawing: &mut Drawing,
+        scope: &mut Scope,
+    ) -> usize {
+        let n = alternatives.len();
         let chosen = match &self.choose {
             _ if n == 1 => 0,
             None => drawing.rng.below(n as u64) as usize,
             Some(value) => value.integer(drawing, scope).rem_euclid(n as i64) as usize,
         };
-        self.alternatives[chosen]
+        alternatives[chosen]
     }
 }
 
@@ -322,6 +357,9 @@ impl Operation {
         }
         for (slot, value) in &self.lets {
             value.keep(*slot, drawing, scope);
+        }
+        for list in &self.lists {
+            list.draw(drawing, scope);
         }
     }
 }

@@ -100,6 +100,15 @@ pub enum Variable {
 }
 
 impl Variable {
+    /// The whole number that it holds; 0 if it holds none.
+    #[inline]
+    pub fn whole_number(&self) -> i64 {
+        match self {
+            Variable::Integer(number) => *number,
+            _ => 0,
+        }
+    }
+
     /// Appends it as text (nothing for null).
     pub fn append_text(&self, out: &mut Vec<u8>) {
         match self {
@@ -235,10 +244,7 @@ impl Value {
                 number
             }
             Value::Row => drawing.row,
-            Value::Variable { slot, .. } => match &drawing.variables[*slot] {
-                Variable::Integer(value) => *value,
-                _ => 0,
-            },
+            Value::Variable { slot, .. } => drawing.variables[*slot].whole_number(),
             Value::Sum { of, plus } => of.integer(drawing, scope).wrapping_add(*plus),
             Value::FnvHash(of) => fnv_hash(of.integer(drawing, scope) as u64) as i64,
             Value::Numbers { of, chooser } => of[position(*chooser, of.len(), drawing, scope)],

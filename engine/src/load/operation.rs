@@ -117,18 +117,28 @@ impl<W: Wire> Tools<'_, W> {
 
     /// Appends the execution of an operation's statement.
     fn send(&mut self, operation: &Operation, statement: &Statement) {
-        let prepared = statement.choose(self.drawing, self.scope);
+        let (alternatives, binds, lines) = match &statement.each {
+            None => (&statement.alternatives, &statement.binds, 1),
+            Some(each) => {
+                let list = &operation.lists[each.list];
+                let lines = list.lines(self.drawing);
+                let form = &each.forms[lines - list.least];
+                (&form.alternatives, &form.binds, lines)
+            }
+        };
+        let prepared = statement.choose(alternatives, self.drawing, self.scope);
         let statements = u64::from(!statement.uncounted);
         self.sent.statements += statements;
         self.sent.transaction_commands += 1 - statements;
         let execution = Execution {
             slot: self.slot,
             prepared,
-            binds: &statement.binds,
+            binds,
             consistency: operation.consistency,
-            rows_least: statement.rows_least,
+            rows_least: statement.rows_least * lines as u64,
             returns: &statement.returns,
             row: statement.row,
+            rows_kept: lines,
         };
         self.wire.execute(&execution, self.drawing, self.scope);
     }
@@ -367,13 +377,17 @@ impl Running {
         let Step::Send { statement, .. } = operation.steps[index] else {
             unreachable!("only a step that sends is answered");
         };
-        let returns = &operation.statements[statement].returns;
+        let Statement { returns, each, .. } = &operation.statements[statement];
         if !returns.is_empty()
             && let Some(kept) = tools.wire.kept()
-            && let Err(rows) = kept.hand_over(returns, &mut tools.drawing.variables)
         {
-            let message = format!("expected one row, got {rows}");
-            return Went::Failed(Box::new(Failure::new("script", message)));
+            let variables = &mut tools.drawing.variables;
+            if let Some(each) = each {
+                kept.hand_over_lines(returns, &operation.lists[each.list], variables);
+            } else if let Err(rows) = kept.hand_over(returns, variables) {
+                let message = format!("expected one row, got {rows}");
+                return Went::Failed(Box::new(Failure::new("script", message)));
+            }
         }
         if left > 1 {
             self.place = Place::Step { index, left: left - 1 };
@@ -436,11 +450,13 @@ impl Running {
                     }
                 }
                 Step::GoTo(to) => at = *to,
+                Step::Line { list, turn } => {
+                    let variables = &mut tools.drawing.variables;
+                    let line = variables[*turn].whole_number();
+                    operation.lists[*list].swap(line as usize, variables);
+                }
                 Step::Turn { turn, turns, end } => {
-                    let number = |slot: usize| match tools.drawing.variables[slot] {
-                        Variable::Integer(number) => number,
-                        _ => 0,
-                    };
+                    let number = |slot: usize| tools.drawing.variables[slot].whole_number();
                     let (done, turns) = (number(*turn), number(*turns));
                     if done < turns {
                         tools.drawing.variables[*turn] = Variable::Integer(done + 1);

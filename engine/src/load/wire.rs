@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use super::cluster::Cluster;
 use crate::error::{EngineError, Failure};
+use crate::generators::lists::List;
 use crate::generators::values::{Drawing, Scope, Value, Variable};
 use crate::session::connect::{Login, Opener, Session};
 use crate::session::link::BufferedLink;
@@ -28,9 +29,11 @@ pub struct Execution<'a> {
     pub returns: &'a [(usize, ReturnedKind)],
     /// Which row that is instead.
     pub row: Row,
+    /// How many rows are kept at most: one for each line of a list.
+    pub rows_kept: usize,
 }
 
-/// The first columns of a row of a result, in memory that is used again and again.
+/// The first columns of rows of a result, in memory that is used again and again.
 #[derive(Debug, Default)]
 pub struct Kept {
     kinds: Vec<ReturnedKind>,
@@ -38,20 +41,27 @@ pub struct Kept {
     /// How many columns are wanted of the next row.
     wanted: usize,
     row: Row,
-    /// How many rows have been kept, one in the place of the other.
+    /// How many rows are kept side by side; any others one in the place of the other.
+    most: usize,
+    /// How many rows have been kept.
     rows: u64,
+    /// Where the next row's columns begin.
+    at: usize,
 }
 
 impl Kept {
     /// Starts the answer to a statement some of whose columns are kept.
     #[cold]
-    pub fn begin(&mut self, returns: &[(usize, ReturnedKind)], row: Row) {
+    pub fn begin(&mut self, returns: &[(usize, ReturnedKind)], row: Row, most: usize) {
         self.kinds.clear();
         self.kinds.extend(returns.iter().map(|(_, kind)| *kind));
-        self.values.resize(returns.len().max(self.values.len()), Variable::Null);
+        let values = returns.len() * most;
+        self.values.resize(values.max(self.values.len()), Variable::Null);
         self.wanted = returns.len();
         self.row = row;
+        self.most = most;
         self.rows = 0;
+        self.at = 0;
     }
 
     /// Keeps nothing of the next answer.
@@ -66,18 +76,21 @@ impl Kept {
         self.wanted
     }
 
-    /// The row is there: no other is kept if it is to be the first.
+    /// The row is there: no other is kept after the first ones.
     pub fn fill(&mut self) {
         self.rows += 1;
         if self.row == Row::First {
-            self.wanted = 0;
+            self.at += self.wanted;
+            if self.rows == self.most as u64 {
+                self.wanted = 0;
+            }
         }
     }
 
     /// Keeps a null; for a script an empty text, as pgbench does.
     pub fn set_null(&mut self, column: usize) {
         if self.row == Row::First {
-            self.values[column] = Variable::Null;
+            self.values[self.at + column] = Variable::Null;
         } else {
             self.set_text(column, b"");
         }
@@ -86,7 +99,7 @@ impl Kept {
     /// Keeps a number; returns false if it does not fit.
     pub fn set_integer(&mut self, column: usize, number: i64) {
         match self.kinds[column] {
-            ReturnedKind::Integer => self.values[column] = Variable::Integer(number),
+            ReturnedKind::Integer => self.values[self.at + column] = Variable::Integer(number),
             ReturnedKind::Text => self.set_text(column, number.to_string().as_bytes()),
         }
     }
@@ -100,18 +113,19 @@ impl Kept {
                 let Some(number) = number else {
                     return false;
                 };
-                self.values[column] = Variable::Integer(number);
+                self.values[self.at + column] = Variable::Integer(number);
             }
         }
         true
     }
 
     fn set_text(&mut self, column: usize, text: &[u8]) {
-        if let Variable::Text(kept) = &mut self.values[column] {
+        let value = &mut self.values[self.at + column];
+        if let Variable::Text(kept) = value {
             kept.clear();
             kept.extend_from_slice(text);
         } else {
-            self.values[column] = Variable::Text(text.to_vec());
+            *value = Variable::Text(text.to_vec());
         }
     }
 
@@ -135,6 +149,33 @@ impl Kept {
             }
         }
         Ok(())
+    }
+
+    /// Hands each row's columns over to the variables of the line that has its first column as key.
+    /// Those of a line without a row are null.
+    pub fn hand_over_lines(
+        &mut self,
+        returns: &[(usize, ReturnedKind)],
+        list: &List,
+        variables: &mut [Variable],
+    ) {
+        let columns = returns.len();
+        let rows = self.values[..self.rows as usize * columns].chunks_exact_mut(columns);
+        let mut found = 0_u128; // a bit for each line that has a row
+        for row in rows {
+            let Some(line) = list.find(&row[0], variables) else {
+                continue;
+            };
+            found |= 1 << line;
+            for (value, (slot, _)) in row.iter_mut().zip(returns).skip(1) {
+                std::mem::swap(value, &mut variables[slot + line * list.width]);
+            }
+        }
+        for line in (1..=list.most).filter(|line| found & (1 << line) == 0) {
+            for (slot, _) in &returns[1..] {
+                variables[slot + line * list.width] = Variable::Null;
+            }
+        }
     }
 }
 
@@ -301,5 +342,48 @@ impl<W: Wire> Line<W> {
         self.wire.open(session);
         self.standing = Standing::Open;
         self.attempts = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_row_is_handed_to_the_line_with_its_key() {
+        let integer = Variable::Integer;
+        let text = |text: &str| Variable::Text(text.as_bytes().to_vec());
+        // how many lines, the current line, three lines: a number, a key and a text each
+        let list = List {
+            count: Value::Integer(3),
+            counted: 0,
+            least: 1,
+            most: 3,
+            slot: 1,
+            width: 3,
+            lets: Vec::new(),
+            key: 2,
+        };
+        let mut variables = vec![integer(3), Variable::Null, Variable::Null, Variable::Null];
+        for (number, key) in [(1, 10), (2, 20), (3, 30)] {
+            variables.extend([integer(number), integer(key), text("before")]);
+        }
+        let returns = [(2, ReturnedKind::Integer), (3, ReturnedKind::Text)];
+        let mut kept = Kept::default();
+        kept.begin(&returns, Row::First, 3);
+        for (key, value) in [(30, &b"c"[..]), (99, &b"of no line"[..]), (10, &b"a"[..])] {
+            assert_eq!(kept.wanted(), 2);
+            kept.set_integer(0, key);
+            assert!(kept.set_digits(1, value));
+            kept.fill();
+        }
+        assert_eq!(kept.wanted(), 0, "no more rows are kept than there are lines");
+        kept.hand_over_lines(&returns, &list, &mut variables);
+        let keys = [5, 8, 11].map(|slot| variables[slot].whole_number());
+        assert_eq!(keys, [10, 20, 30]);
+        assert_eq!(
+            [&variables[6], &variables[9], &variables[12]],
+            [&text("a"), &Variable::Null, &text("c")]
+        );
     }
 }

@@ -142,17 +142,17 @@ impl Answer {
         self.kept.clear();
     }
 
-    /// The next answer's first row is to be kept, as far as it has these columns: `columns` is what
-    /// the server said of them when the statement was prepared.
+    /// The next answer's first rows, up to `most`, are to be kept, as far as they have these columns:
+    /// `columns` is what the server said of them when the statement was prepared.
     #[cold]
-    pub fn keep(&mut self, returns: &[(usize, ReturnedKind)], columns: &[Column]) {
-        self.kept.begin(returns, Row::First);
+    pub fn keep(&mut self, returns: &[(usize, ReturnedKind)], most: usize, columns: &[Column]) {
+        self.kept.begin(returns, Row::First, most);
         self.columns.clear();
         self.columns.extend_from_slice(columns);
         self.partial.keep(MOST_KEPT);
     }
 
-    /// Takes the first row, in the binary protocol: a byte, the bits of nulls from the third on, values.
+    /// Takes a row, in the binary protocol: a byte, the bits of nulls from the third on, values.
     #[cold]
     fn keep_row(&mut self, payload: &[u8]) -> Result<(), Violation> {
         let nulls = (self.columns.len() + 2).div_ceil(8);

@@ -81,7 +81,8 @@ impl Wire for MysqlWire {
     fn execute(&mut self, execution: &Execution<'_>, drawing: &mut Drawing, scope: &mut Scope) {
         self.next_packet(execution.rows_least);
         if !execution.returns.is_empty() {
-            self.answer.keep(execution.returns, &self.columns[execution.prepared]);
+            let columns = &self.columns[execution.prepared];
+            self.answer.keep(execution.returns, execution.rows_kept, columns);
         }
         let (id, head) = &mut self.statements[execution.prepared];
         head.execute(*id, execution.binds, drawing, scope, &mut self.link.out);

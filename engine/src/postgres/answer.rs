@@ -68,10 +68,11 @@ impl Answer {
         self.kept.clear();
     }
 
-    /// A row of what is asked is to be kept, as far as it has these columns. It comes as texts.
+    /// Rows of what is asked, up to `most`, are to be kept, as far as they have these columns. They
+    /// come as texts.
     #[cold]
-    pub fn keep(&mut self, returns: &[(usize, ReturnedKind)], row: Row) {
-        self.kept.begin(returns, row);
+    pub fn keep(&mut self, returns: &[(usize, ReturnedKind)], row: Row, most: usize) {
+        self.kept.begin(returns, row, most);
         self.partial.keep_rows();
     }
 

@@ -82,7 +82,7 @@ impl Wire for PostgresWire {
         self.make_room();
         self.answer.expect_rows(execution.rows_least);
         if !execution.returns.is_empty() {
-            self.answer.keep(execution.returns, execution.row);
+            self.answer.keep(execution.returns, execution.row, execution.rows_kept);
         }
         match &self.statements[execution.prepared] {
             Statement::Prepared(template) => {

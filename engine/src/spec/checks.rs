@@ -74,7 +74,7 @@ fn sends_ahead(steps: &[Step]) -> bool {
         Step::If { then, otherwise, .. } | Step::When { then, otherwise, .. } => {
             sends_ahead(then) || sends_ahead(otherwise)
         }
-        Step::Repeat { steps, .. } => sends_ahead(steps),
+        Step::Repeat { steps, .. } | Step::Each { steps, .. } => sends_ahead(steps),
         _ => false,
     })
 }

@@ -121,6 +121,40 @@ pub struct Statement {
     /// Which row that is.
     #[serde(default)]
     pub row: Row,
+    /// The part that is repeated for each line of a list. `sql` then has each alternative for the
+    /// least number of lines up to the most, and `rows_least` is of one line. The first column that it
+    /// returns is the list's key: each row belongs to the line with that key.
+    #[serde(default)]
+    pub each: Option<Each>,
+}
+
+/// The part of a statement that is repeated for each line of a list: the binds [first, end).
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Each {
+    pub list: String,
+    pub first: usize,
+    pub end: usize,
+}
+
+/// Lines that an operation draws once, after its `let`: each has variables of its own.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct List {
+    /// Also the variable with a line's number, from 1.
+    pub name: String,
+    pub count: Value,
+    /// The bounds of `count`.
+    pub least: u32,
+    pub most: u32,
+    #[serde(rename = "let")]
+    pub lets: Vec<Let>,
+    /// The variable by which lines are sorted, no two alike; None for their number.
+    #[serde(default)]
+    pub key: Option<String>,
+    /// The lines' variables that statements return.
+    #[serde(default)]
+    pub returned: Vec<Returned>,
 }
 
 /// Which row of a result variables take their values from.
@@ -178,6 +212,8 @@ pub enum Step {
         lets: Vec<Let>,
         steps: Vec<Step>,
     },
+    /// Takes steps for each line of a list, with the line's variables.
+    Each { list: String, steps: Vec<Step> },
     /// Ends the operation, which has succeeded.
     Rollback {},
     /// Waits for the answers to what was sent ahead.
@@ -208,6 +244,8 @@ pub struct Operation {
     pub weight: f64,
     #[serde(default, rename = "let")]
     pub lets: Vec<Let>,
+    #[serde(default)]
+    pub lists: Vec<List>,
     #[serde(default)]
     pub transaction: bool,
     /// Whether its statements begin and end transactions themselves.

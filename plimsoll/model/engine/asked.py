@@ -154,12 +154,37 @@ class Returned(Model):
     kind: Literal["integer", "text"]
 
 
+class EngineList(Model):
+    """Lines that an operation draws once, after its `let`; each has variables of its own."""
+
+    name: str  # also the variable with a line's number, from 1
+    count: Value
+    least: Annotated[int, Field(ge=1)]  # the bounds of `count`
+    most: Annotated[int, Field(ge=1)]
+    let: tuple[Let, ...]
+    # The variable by which the lines are sorted, no two alike; None for their number
+    key: str | None = None
+    returned: tuple[Returned, ...] = ()  # the lines' variables that statements return
+
+
+class Each(Model):
+    """The part of a statement that is repeated for each line of a list: some of its binds."""
+
+    list: str
+    first: Annotated[int, Field(ge=0)]  # the binds [first, end)
+    end: Annotated[int, Field(ge=0)]
+
+
 class EngineStatement(Model):
     """One prepared statement, sent `repeat` times with newly drawn binds.
 
     `sql` holds alternatives, such as one per table. `choose` draws the index of the one to send;
     if it is None, each is equally likely. `rows_least` is the fewest rows that one execution is to
     meet, 0 if it may meet none. The engine does not use `row_written`.
+
+    With `each`, `sql` holds each alternative for the least number of lines up to the most,
+    `rows_least` is of one line, and rows are returned to the line that has their first column as
+    its key; a line without a row has nulls.
     """
 
     sql: tuple[str, ...]
@@ -171,6 +196,7 @@ class EngineStatement(Model):
     # The row that they are of. `only` makes any other number of rows a failure (pgbench's \gset);
     # with `last` the variables stay as they are without a row (its \aset)
     row: Literal["first", "only", "last"] = "first"
+    each: Each | None = None
     row_written: RowWritten | None = Field(None, exclude=True)
 
 
@@ -209,6 +235,14 @@ class RepeatStep(Model):
     steps: "tuple[Step, ...]"
 
 
+class EachStep(Model):
+    """Takes steps for each line of a list, with the line's variables."""
+
+    kind: Literal["each"] = "each"
+    list: str
+    steps: "tuple[Step, ...]"
+
+
 class RollbackStep(Model):
     """Rolls back what the operation has done, and ends it as a success."""
 
@@ -244,7 +278,15 @@ class SleepStep(Model):
 
 
 Step = Annotated[
-    SendStep | AwaitStep | IfStep | RepeatStep | RollbackStep | SetStep | WhenStep | SleepStep,
+    SendStep
+    | AwaitStep
+    | IfStep
+    | RepeatStep
+    | EachStep
+    | RollbackStep
+    | SetStep
+    | WhenStep
+    | SleepStep,
     Field(discriminator="kind"),
 ]
 
@@ -258,6 +300,7 @@ class EngineOperation(Model):
     name: str
     weight: Annotated[float, Field(ge=0)]
     let: tuple[Let, ...] = ()
+    lists: tuple[EngineList, ...] = ()  # drawn after `let`
     transaction: bool = False  # BEGIN before, COMMIT after; both count in the latency
     own_transactions: bool = False  # whether its statements begin and end transactions
     statements: tuple[EngineStatement, ...]
@@ -285,7 +328,8 @@ class EngineOperation(Model):
             match step:
                 case SendStep():
                     sent = self.statements[step.statement]
-                    goes_on += sent.rows_least * sent.repeat
+                    lines = 1 if sent.each is None else self._count_least_lines(sent.each.list)
+                    goes_on += sent.rows_least * sent.repeat * lines
                 case IfStep() | WhenStep():
                     sides = [self._count_least_rows(side) for side in (step.then, step.otherwise)]
                     ends += [goes_on + end for _, end in sides if end is not None]
@@ -294,9 +338,16 @@ class EngineOperation(Model):
                     turn, end = self._count_least_rows(step.steps)
                     ends += [] if end is None else [goes_on + end]
                     goes_on += self._count_least_turns(step.times) * turn
+                case EachStep():
+                    turn, end = self._count_least_rows(step.steps)
+                    ends += [] if end is None else [goes_on + end]
+                    goes_on += self._count_least_lines(step.list) * turn
                 case RollbackStep():
                     ends.append(goes_on)
         return goes_on, min(ends, default=None)
+
+    def _count_least_lines(self, name: str) -> int:
+        return next(one.least for one in self.lists if one.name == name)
 
     def _count_least_turns(self, times: Value) -> int:
         match times:

@@ -37,9 +37,34 @@ tables:
       number: {type: int, value: 1}
       amount: {type: int, value: 1}
 """
-    *_, example, _ = re.findall(r"```yaml\n(.*?)```", FORMAT, re.DOTALL)
+    *_, example, _, _ = re.findall(r"```yaml\n(.*?)```", FORMAT, re.DOTALL)
     (order,) = parse_workload(tables + example).compile(10).engine.operations
     assert [step.kind for step in order.steps] == ["send", "if", "repeat"]
+
+
+def test_the_example_with_a_list_is_sound_with_its_tables() -> None:
+    tables = """
+about: sales of items
+tables:
+  item:
+    rows: $records
+    primary_key: [id]
+    columns:
+      id: {type: bigint, value: row}
+      stock: {type: int, value: 9}
+      price: {type: "decimal(5,2)", value: {literal: "1.00"}}
+  sale:
+    rows: 0
+    primary_key: []
+    columns:
+      number: {type: int, value: 1}
+      item: {type: bigint, value: row}
+      price: {type: "decimal(5,2)", value: {literal: "1.00"}}
+"""
+    *_, example, _ = re.findall(r"```yaml\n(.*?)```", FORMAT, re.DOTALL)
+    (order,) = parse_workload(tables + example).compile(10).engine.operations
+    assert [step.kind for step in order.steps] == ["send", "each", "send"]
+    assert [len(statement.sql) for statement in order.statements] == [11, 1, 11]
 
 
 def test_the_example_of_a_changed_workload_changes_it() -> None:
