@@ -17,7 +17,7 @@ from statistics import fmean, median
 from benchmarks.capacity import FIRST_SEED, STRATEGIES, databases
 from benchmarks.pages import publish
 from plimsoll.capacity.judge import judge
-from plimsoll.capacity.search import axis_of
+from plimsoll.capacity.search import find_axis
 from plimsoll.model.judging.capacity import Capacity, Rules
 from plimsoll.model.request.search_request import RampSearch, RateSearch, Search
 from tests.unit.capacity.simulators import World, network_bound, queue
@@ -76,7 +76,7 @@ def run_search(case: Case) -> Found | None:
     target = {target.name: target for target in targets()}[name]
     search = shifted(search_for(strategy, target), seed)
     trial = run(search, target, world, seed)
-    before = judge(trial.steps, UNWATCHED, axis_of(search))
+    before = judge(trial.steps, UNWATCHED, find_axis(search))
     if _claim(before) is None:
         return None
     most = truth(search, target, any_load=True) * world.speed_at(len(trial.steps) - 1)

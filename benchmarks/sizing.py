@@ -213,12 +213,12 @@ def table(folder: Path) -> str:
     )
     lines = [f"| {titles} |", f"|{'---|' * len(titles.split(' | '))}"]
     for row in found:
-        between = f"{words.rate(row.found.low)} to {words.rate(row.found.high)}"
-        figure = words.prepend_bound(words.rate(row.figure), row.bound)
+        between = f"{words.format_rate(row.found.low)} to {words.format_rate(row.found.high)}"
+        figure = words.prepend_bound(words.format_rate(row.figure), row.bound)
         error = words.NOTHING if row.error is None else f"{row.error:+.0%}"
         marks = ["yes" if mark else "**no**" for mark in (row.safe, row.covered)]
         lines.append(
-            f"| {row.load} | {row.cell} | {words.rate(row.found.ops_per_second)} | {between}"
+            f"| {row.load} | {row.cell} | {words.format_rate(row.found.ops_per_second)} | {between}"
             f" | {figure} | {error} | {' | '.join(marks)} | {describe_bound(row.found.binds)}"
             f" | {row.limited} |"
         )

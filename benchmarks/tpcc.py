@@ -29,7 +29,7 @@ import click
 
 import plimsoll_engine
 from plimsoll.databases.conditions import check_conditions
-from plimsoll.databases.family import family_of
+from plimsoll.databases.family import find_family
 from plimsoll.databases.prepare import prepare_dataset
 from plimsoll.local.databases.mariadb_server import MariaDbServer
 from plimsoll.local.databases.postgres_server import PostgresServer
@@ -358,7 +358,7 @@ def killed(tries: int, servers: tuple[str, ...], workload: str) -> None:
 
 def execute(target: EngineTarget, sql: str) -> Sequence[Sequence[int]]:
     """Execute a statement, and return its rows."""
-    with family_of(target.protocol).open_datasets(target) as datasets:
+    with find_family(target.protocol).open_datasets(target) as datasets:
         return datasets._execute(sql)  # type: ignore[attr-defined, no-any-return]  # noqa: SLF001
 
 
@@ -458,7 +458,7 @@ def compare_throughput(
 @contextmanager
 def counted(target: EngineTarget) -> Iterator[list[int]]:
     """Have the server count its statements; the list has their number at the end."""
-    family, statements = family_of(target.protocol), [0]
+    family, statements = find_family(target.protocol), [0]
     before = family.read_counters(target)
     yield statements
     after = family.read_counters(target)

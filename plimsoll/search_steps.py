@@ -5,7 +5,7 @@ Two drivers search by the same functions, each of which decides from its argumen
 (`workflow/plan_step.py`, `judge_step.py` and `conclude.py`). A driver keeps the finished steps,
 reads clocks and counters, and runs the clients. For each step it calls, in this order:
 
-- `next_run_step` (capacity/beside.py): which load comes next, or that the search is over
+- `plan_run_step` (capacity/beside.py): which load comes next, or that the search is over
 - `plan_step` (fleet/plan.py): what its clients do
 - `prepare_step`: whether it may begin yet; a target that was overloaded is waited for, and so is a
   machine that other programs keep busy
@@ -22,14 +22,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from plimsoll import words
-from plimsoll.capacity.beside import background_cost
+from plimsoll.capacity.beside import measure_background_cost
 from plimsoll.capacity.conditions import dispute_by_conditions
 from plimsoll.capacity.confirm.toggled import judge_toggle
 from plimsoll.capacity.credits import judge_sustained
-from plimsoll.capacity.search import axis_of
+from plimsoll.capacity.search import find_axis
 from plimsoll.capacity.steps.audits import audit_disturbance
 from plimsoll.capacity.steps.debt import FILL_LEAST_S, began_filled, plan_fill_s
-from plimsoll.databases.family import family_of
+from plimsoll.databases.family import find_family
 from plimsoll.limiting import find_limiting_resource
 from plimsoll.machine import MachineLoad
 from plimsoll.model.aws.volumes import VolumeLimits
@@ -93,7 +93,7 @@ def prepare_step(
         if counters is None:
             work: UnfinishedWork | None = UnfinishedWork(what="it does not answer")
         else:
-            work = family_of(counters.family).find_unfinished_work(counters)
+            work = find_family(counters.family).find_unfinished_work(counters)
             if work is None and after_filling:
                 work = _find_owed_work(counters)
         if work is None:
@@ -123,10 +123,10 @@ def prepare_step(
 
 def _find_owed_work(counters: ServerCounters) -> UnfinishedWork | None:
     """Return what a filled log leaves to write back; None if it is less than half full."""
-    debt = family_of(counters.family).write_debt(counters)
+    debt = find_family(counters.family).write_debt(counters)
     if debt is None or debt.owed_bytes <= debt.limit_bytes / 2:
         return None
-    share = words.percent(debt.owed_bytes / debt.limit_bytes)
+    share = words.format_percent(debt.owed_bytes / debt.limit_bytes)
     return UnfinishedWork(
         what=f"{share} of the log wait for their pages to be written", left=debt.owed_bytes
     )
@@ -153,7 +153,7 @@ def plan_fill(
             return plan
         connections = min(connections, max(map(count_most_connections, searches)))
     counters = plan.server_before
-    debt = None if counters is None else family_of(counters.family).write_debt(counters)
+    debt = None if counters is None else find_family(counters.family).write_debt(counters)
     load_s = plan.warmup_s + plan.duration_s
     room_s = compute_longest_load_s(plan.clients_in_all) - load_s
     fill_s = min(
@@ -195,20 +195,21 @@ def end_recovery(seen: Recovery, longest_s: float) -> Recovered | None:
     waited_s = (seen.seen_epoch_ms - seen.since_epoch_ms) / 1000
     still_s = (seen.seen_epoch_ms - seen.moved_epoch_ms) / 1000
     if seen.left is not None and still_s >= STILL_S:
-        unchanged = f"nothing moved for {words.duration(round(still_s))}: {seen.what}"
+        unchanged = f"nothing moved for {words.format_duration(round(still_s))}: {seen.what}"
         return Recovered(recovered=True, how=unchanged)
     if waited_s >= longest_s:
         return Recovered(
-            recovered=False, how=f"after {words.duration(round(waited_s))}, {seen.what}"
+            recovered=False, how=f"after {words.format_duration(round(waited_s))}, {seen.what}"
         )
     return None
 
 
 def describe_recovery(seen: Recovery, longest_s: float) -> str:
     """Describe what is waited for, and for how long so far."""
-    waited = words.duration(round((seen.seen_epoch_ms - seen.since_epoch_ms) / 1000))
+    waited = words.format_duration(round((seen.seen_epoch_ms - seen.since_epoch_ms) / 1000))
     return (
-        f"the target recovers: {seen.what} ({waited} so far, {words.duration(longest_s)} at most)"
+        f"the target recovers: {seen.what} ({waited} so far, {words.format_duration(longest_s)} at"
+        " most)"
     )
 
 
@@ -239,8 +240,10 @@ def explain_busy_machine(machine: MachineLoad, finished: Sequence[Step]) -> str 
 
 def describe_busy_machine(seen: BusyMachine, longest_s: float) -> str:
     """Describe what keeps this machine busy, and for how long that has been waited for."""
-    waited = words.duration(round((seen.seen_epoch_ms - seen.since_epoch_ms) / 1000))
-    return f"waiting, {seen.what} ({waited} so far; {words.duration(longest_s)} in all at most)"
+    waited = words.format_duration(round((seen.seen_epoch_ms - seen.since_epoch_ms) / 1000))
+    return (
+        f"waiting, {seen.what} ({waited} so far; {words.format_duration(longest_s)} in all at most)"
+    )
 
 
 def shorten_window(plan: StepPlan, request: Request) -> StepPlan | None:
@@ -277,8 +280,8 @@ def conclude_search(
         UsageError: The steps cannot be judged.
     """
     measured = [step.step for step in steps]
-    capacity = judge_sustained(measured, request.limits, axis=axis_of(request.search))
-    cost = background_cost(request, measured)
+    capacity = judge_sustained(measured, request.limits, axis=find_axis(request.search))
+    cost = measure_background_cost(request, measured)
     if cost is not None:
         closing = (capacity.closing or Closing()).model_copy(update={"background": cost})
         capacity = capacity.model_copy(update={"closing": closing})
@@ -303,7 +306,7 @@ def compare_toggle_states(
         request.toggle,
         [done.step for done in steps],
         request.limits,
-        axis=axis_of(request.search),
+        axis=find_axis(request.search),
         readings=readings,
         addresses=map_addresses_by_state(request.target, request.toggle),
     )

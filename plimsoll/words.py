@@ -84,7 +84,7 @@ def escape_values(value: Any) -> Any:
             return value
 
 
-def latency(us: float | None) -> str:
+def format_latency(us: float | None) -> str:
     """Return a latency with three figures in a suitable unit; below 1 ms whole microseconds.
 
     `26 µs`, `8.92 ms`, `1.20 s`.
@@ -97,7 +97,7 @@ def latency(us: float | None) -> str:
     return f"{us:.0f} µs"
 
 
-def milliseconds(us: float | None) -> str:
+def format_milliseconds(us: float | None) -> str:
     """Return a latency for a column titled ms: three figures, two decimals at most.
 
     `0.42`, `8.92`, `1,204`.
@@ -105,7 +105,7 @@ def milliseconds(us: float | None) -> str:
     return NOTHING if us is None else format_three_figures(us / 1000)
 
 
-def duration(seconds: float | None) -> str:
+def format_duration(seconds: float | None) -> str:
     """Return a duration: at most two units; below a minute, three figures.
 
     `0.05 s`, `2.5 s`, `45 s`, `2 min 5 s`, `3 min`, `1 h 5 min`.
@@ -122,7 +122,7 @@ def duration(seconds: float | None) -> str:
     return " ".join(f"{amount} {unit}" for amount, unit in parts if amount)
 
 
-def rate(value: float | None) -> str:
+def format_rate(value: float | None) -> str:
     """Return a rate or a mean without its unit: whole from 100 on, below with one decimal.
 
     `5,600` (ops/s, IOPS), `99.9` (MiB/s), `2.5` (I/Os waiting), `0`.
@@ -132,9 +132,9 @@ def rate(value: float | None) -> str:
     return f"{value:,.0f}" if value >= 99.95 or value == 0 else f"{value:,.1f}"
 
 
-def throughput(ops_per_second: float | None) -> str:
-    """Return a throughput as `rate` does, with its unit: `5,600 ops/s`."""
-    return NOTHING if ops_per_second is None else f"{rate(ops_per_second)} ops/s"
+def format_throughput(ops_per_second: float | None) -> str:
+    """Return a throughput as `format_rate` does, with its unit: `5,600 ops/s`."""
+    return NOTHING if ops_per_second is None else f"{format_rate(ops_per_second)} ops/s"
 
 
 def format_three_figures(value: float) -> str:
@@ -143,7 +143,7 @@ def format_three_figures(value: float) -> str:
     return f"{value:,.{2 if size < 9.995 else 1 if size < 99.95 else 0}f}"
 
 
-def number(value: float | None) -> str:
+def format_number(value: float | None) -> str:
     """Return a count or a setting: six figures, never with an exponent.
 
     `3`, `0.5`, `12.34`, `1,000,000`.
@@ -159,7 +159,7 @@ def join_names(names: Iterable[str]) -> str:
     return f"{', '.join(before)} and {last}" if before else last
 
 
-def plural(value: int, noun: str, many: str | None = None) -> str:
+def format_count(value: int, noun: str, many: str | None = None) -> str:
     """Return a count with its noun: `1 client`, `1,234 clients`.
 
     Args:
@@ -170,26 +170,28 @@ def plural(value: int, noun: str, many: str | None = None) -> str:
     return f"{value:,} {noun if value == 1 else many or noun + 's'}"
 
 
-def load(value: float | None, axis: str) -> str:
+def format_load(value: float | None, axis: str) -> str:
     """Return a load on the axis of a search: `3 clients`, `1 connection`, `600 ops/s offered`."""
     if value is None:
         return NOTHING
     unit = LOAD_UNITS[axis]
-    return f"{number(value)} {unit.removesuffix('s') if value == 1 and unit == axis else unit}"
+    return (
+        f"{format_number(value)} {unit.removesuffix('s') if value == 1 and unit == axis else unit}"
+    )
 
 
-def bracket(ends: tuple[float | None, float | None], axis: str) -> str:
+def format_bracket(ends: tuple[float | None, float | None], axis: str) -> str:
     """Return the heaviest load that passes and the lightest that fails, if they exist."""
     passes, fails = ends
-    low = "nothing passes" if passes is None else f"passes at {load(passes, axis)}"
-    high = "nothing failed" if fails is None else f"fails at {load(fails, axis)}"
+    low = "nothing passes" if passes is None else f"passes at {format_load(passes, axis)}"
+    high = "nothing failed" if fails is None else f"fails at {format_load(fails, axis)}"
     return f"{low}, {high}"
 
 
-def load_range(low: float, high: float, confidence: float, axis: str) -> str:
+def format_load_range(low: float, high: float, confidence: float, axis: str) -> str:
     """Return the range of the edge with its coverage: `46.1 to 55.2 connections, 90 %`."""
-    ends = f"{number(float(f'{low:.3g}'))} to {load(float(f'{high:.3g}'), axis)}"
-    return f"{ends}, {percent(confidence)}"
+    ends = f"{format_number(float(f'{low:.3g}'))} to {format_load(float(f'{high:.3g}'), axis)}"
+    return f"{ends}, {format_percent(confidence)}"
 
 
 def prepend_bound(text: str, bound: str | None) -> str:
@@ -202,7 +204,7 @@ def prepend_bound(text: str, bound: str | None) -> str:
     return _SIGNS[bound] + text
 
 
-def ratio(value: float, bound: str = "=") -> str:
+def format_ratio(value: float, bound: str = "=") -> str:
     """Return a ratio with two decimals: `1.70`; as a bound: `≥ 2.00`, `≤ 0.20`.
 
     Args:
@@ -212,12 +214,14 @@ def ratio(value: float, bound: str = "=") -> str:
     return prepend_bound(f"{value:.2f}", "<=" if bound == "<" else bound)
 
 
-def ratio_interval(low: float | None, high: float | None) -> str:
+def format_ratio_interval(low: float | None, high: float | None) -> str:
     """Return the confidence interval of a ratio: `1.69 to 1.72`."""
-    return NOTHING if low is None or high is None else f"{ratio(low)} to {ratio(high)}"
+    return (
+        NOTHING if low is None or high is None else f"{format_ratio(low)} to {format_ratio(high)}"
+    )
 
 
-def percent(share: float | None) -> str:
+def format_percent(share: float | None) -> str:
     """Return a share as a percentage: three figures, two decimals at most, none if whole.
 
     `44 %`, `15.2 %`, `2.53 %`, `0.1 %`.
@@ -230,23 +234,23 @@ def percent(share: float | None) -> str:
 
 def describe_change(share: float) -> str:
     """Return a change, given as a share of the value before: `fell by 15.2 %`, `rose by 3 %`."""
-    return f"{'fell' if share < 0 else 'rose'} by {percent(abs(share))}"
+    return f"{'fell' if share < 0 else 'rose'} by {format_percent(abs(share))}"
 
 
-def metric(value: float, unit: str) -> str:
+def format_in_unit(value: float, unit: str) -> str:
     """Return a figure in the unit of its metric: `us` as a latency, else as a rate with the unit.
 
     `8.92 ms`, `1,000 ops/s`.
     """
-    return latency(value) if unit == "us" else f"{rate(value)} {unit}"
+    return format_latency(value) if unit == "us" else f"{format_rate(value)} {unit}"
 
 
-def usd(dollars: float) -> str:
+def format_usd(dollars: float) -> str:
     """Return an amount of money in cents: `$0.19`, `$1,234.50`."""
     return f"${dollars:,.2f}"
 
 
-def usd_a_month(dollars: float) -> str:
+def format_monthly_usd(dollars: float) -> str:
     """Return a monthly price in three figures: `$3,690`, `$12.5`.
 
     More are not known: months differ by a tenth in length, and a list price is not a bill.
@@ -256,7 +260,7 @@ def usd_a_month(dollars: float) -> str:
     return f"${float(f'{dollars:.3g}'):,.0f}"
 
 
-def usd_each(dollars: float, figures: int = 3) -> str:
+def format_unit_usd(dollars: float, figures: int = 3) -> str:
     """Return a unit price: three figures, but at least in cents.
 
     `$0.0123`, `$0.10`, `$12.50`.
@@ -270,16 +274,16 @@ def usd_each(dollars: float, figures: int = 3) -> str:
     return f"${whole}.{fraction.rstrip('0').ljust(2, '0')}"
 
 
-def statistic(name: str) -> str:
+def name_statistic(name: str) -> str:
     """Return the usual name of a latency statistic: `p99.9` for `p999`."""
     return "p99.9" if name == "p999" else name
 
 
-def moment(at: datetime | None) -> str:
+def format_moment(at: datetime | None) -> str:
     """Return a time: `2026-03-02 10:00:00 UTC`."""
     return NOTHING if at is None else f"{at:%Y-%m-%d %H:%M:%S} UTC"
 
 
-def time_of_day(at: datetime) -> str:
+def format_time_of_day(at: datetime) -> str:
     """Return the time of day: `10:00:00 UTC`."""
     return f"{at:%H:%M:%S} UTC"

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import get_args
 
 from plimsoll.model.judging.capacity import Verdict
-from plimsoll.model.judging.verdicts import verdict_facts
+from plimsoll.model.judging.verdicts import find_verdict_facts
 
 PAGE = Path(__file__).parents[1] / "docs" / "verdicts.md"
 HEAD = """\
@@ -25,7 +25,7 @@ def reference() -> str:
     """Return the page."""
     rows = []
     for verdict in get_args(Verdict):
-        facts = verdict_facts(verdict)
+        facts = find_verdict_facts(verdict)
         limit = "none was reached" if facts.limit is None else LIMITS[facts.limit]
         cells = (f"`{verdict}`", facts.name, facts.meaning, limit, facts.next_step)
         rows.append(f"| {' | '.join(cells)} |\n")

@@ -117,7 +117,7 @@ def require_near_end(plan: StepPlan, now_ms: int) -> None:
         UnreadableFileError: It does not.
     """
     if plan.window_end_epoch_ms - now_ms > 1000 * SECONDS_OF_A_CLIENT:
-        longest = words.duration(SECONDS_OF_A_CLIENT)
+        longest = words.format_duration(SECONDS_OF_A_CLIENT)
         raise UnreadableFileError(
             f"{plan_path(plan.index)} is damaged: its window ends more than {longest} from now"
         )

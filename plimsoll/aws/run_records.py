@@ -127,11 +127,11 @@ def records_of(settings: RunSettings) -> Records:
 def build_deadline_error(record: RunRecord, how: str) -> TimeLimitPassedError | BudgetPassedError:
     """Build the error for a run past its deadline: which limit set it, and `how` it passed."""
     if record.budget is None or record.runs_for_s == record.time_limit_s:
-        limit = words.duration(record.time_limit_s)
+        limit = words.format_duration(record.time_limit_s)
         return TimeLimitPassedError(f"the run's time limit of {limit} {how}")
     return BudgetPassedError(
-        f"the run's budget of {words.usd_each(float(record.budget.usd))}, enough for"
-        f" {words.duration(record.runs_for_s)} and the deletion of its target, {how}"
+        f"the run's budget of {words.format_unit_usd(float(record.budget.usd))}, enough for"
+        f" {words.format_duration(record.runs_for_s)} and the deletion of its target, {how}"
     )
 
 
@@ -145,6 +145,6 @@ def require_loading_budget(record: RunRecord, at: datetime) -> None:
         return
     if at >= record.prepare_at + timedelta(seconds=record.budget.loading_s):
         raise BudgetPassedError(
-            f"the run's budget of {words.usd_each(float(record.budget.usd))} pays for"
-            f" {words.duration(record.budget.loading_s)} of loading the dataset; they passed"
+            f"the run's budget of {words.format_unit_usd(float(record.budget.usd))} pays for"
+            f" {words.format_duration(record.budget.loading_s)} of loading the dataset; they passed"
         )

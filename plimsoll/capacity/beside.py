@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from plimsoll import words
 from plimsoll.capacity.confirm.closing import split_closing_steps
 from plimsoll.capacity.judge import judge
-from plimsoll.capacity.search import axis_of, plan_next_step
+from plimsoll.capacity.search import find_axis, plan_next_step
 from plimsoll.capacity.statistics.pairing import Pairing, describe_missing_pairs, pair_neighbors
 from plimsoll.capacity.steps.loads import Repetition, explain_dispute, select_undisputed
 from plimsoll.errors import UsageError
@@ -26,7 +26,7 @@ SPARE_TRIES = 2  # spare steps beyond the pairs, in case one does not count
 KEPT_UP = 0.97  # open loop: a lower share of the throughput is reported beside the latencies
 
 
-def next_run_step(request: Request, finished: Sequence[Step]) -> NextStep | Done:
+def plan_run_step(request: Request, finished: Sequence[Step]) -> NextStep | Done:
     """Return the next step: of the search, then of the pairs that measure the background's cost.
 
     Args:
@@ -42,13 +42,13 @@ def next_run_step(request: Request, finished: Sequence[Step]) -> NextStep | Done
     if isinstance(following, NextStep) or not request.background:
         return following
     wanted, tried = request.background_pairs, _select_pair_steps(finished)
-    pairing = _pair_steps(tried, request.limits)
+    pairing = _make_pairing(tried, request.limits)
     purpose = pairing.next_state(
         WITH, wanted=wanted, tries_left=2 * wanted + SPARE_TRIES - len(tried), seed=seed
     )
     if purpose is None:
         return following
-    load = pairs_load(of_search, request.limits, axis_of(request.search))
+    load = find_pairs_load(of_search, request.limits, find_axis(request.search))
     if load is None:
         return following
     return NextStep(
@@ -63,7 +63,7 @@ def next_run_step(request: Request, finished: Sequence[Step]) -> NextStep | Done
     )
 
 
-def pairs_load(finished: Sequence[Step], rules: Rules, axis: Axis) -> Step | None:
+def find_pairs_load(finished: Sequence[Step], rules: Rules, axis: Axis) -> Step | None:
     """Return a step at the answer's load, or at the lightest load if there is no answer.
 
     Args:
@@ -84,12 +84,12 @@ def _select_pair_steps(finished: Sequence[Step]) -> list[Step]:
     return [step for step in finished if step.purpose in (WITH, WITHOUT)]
 
 
-def _pair_steps(tried: Sequence[Step], rules: Rules) -> Pairing[Repetition, Purpose | None]:
+def _make_pairing(tried: Sequence[Step], rules: Rules) -> Pairing[Repetition, Purpose | None]:
     undisputed = select_undisputed(tried, rules)
     return pair_neighbors(undisputed, lambda one: one.step.purpose, (WITHOUT, WITH))
 
 
-def background_cost(request: Request, finished: Sequence[Step]) -> BackgroundCost | None:
+def measure_background_cost(request: Request, finished: Sequence[Step]) -> BackgroundCost | None:
     """Return the cost of all backgrounds together; None if no pairs were to measure it.
 
     Args:
@@ -100,7 +100,7 @@ def background_cost(request: Request, finished: Sequence[Step]) -> BackgroundCos
     if not tried:
         return None
     names = [background.name for background in request.background]
-    pairing = _pair_steps(tried, request.limits)
+    pairing = _make_pairing(tried, request.limits)
     throughput = pairing.ratio(lambda one: one.figures.throughput)
     latency = pairing.ratios(lambda one: one.figures.latency_us)
     if pairing.pairs:
@@ -139,16 +139,16 @@ def _describe_cost_detail(
     if known:
         slowest = max(known, key=lambda name: known[name].ratio or 0.0)
         told = (
-            f"{slowest} {words.statistic(statistic)} is {_format_ratio(known[slowest])}"
+            f"{slowest} {words.name_statistic(statistic)} is {_format_ratio(known[slowest])}"
             " times as long"
         )
         parts.append(told if parts else f"with {who}, {told}")
     at = (
-        words.plural(load.connections or 1, "connection")
+        words.format_count(load.connections or 1, "connection")
         if closed
-        else words.throughput(load.rate_ops_per_second)
+        else words.format_throughput(load.rate_ops_per_second)
     )
-    count = words.plural(throughput.pairs, "pair")
+    count = words.format_count(throughput.pairs, "pair")
     return f"{'; '.join(parts)}; at {at} ({count} of steps with and without it)"
 
 
@@ -156,14 +156,14 @@ def _describe_cost(throughput: PairedRatio) -> str:
     """Describe the share of the throughput that it costs, with a 95 % interval in percent."""
     if throughput.ratio is None:
         return "costs an unknown share of the throughput: a step had none"
-    share = words.percent(1 - throughput.ratio)
+    share = words.format_percent(1 - throughput.ratio)
     if throughput.low is None or throughput.high is None:
         return f"costs {share} of the throughput"
     span = f"[{100 * (1 - throughput.high):.0f}, {100 * (1 - throughput.low):.0f}] %"
     if not throughput.differs:
         return f"costs no measurable share of the throughput: {share} (95 % interval {span})"
     if throughput.ratio > 1:
-        gained = words.percent(throughput.ratio - 1)
+        gained = words.format_percent(throughput.ratio - 1)
         return (
             f"costs nothing: throughput is {gained} higher with it (95 % interval of the cost:"
             f" {span})"

@@ -45,7 +45,8 @@ def describe_conditions(checked: Sequence[CheckedCondition]) -> list[str]:
     lines = []
     if known:
         lines.append(
-            f"{holding} of {words.plural(len(checked), 'condition')} of the workload hold on all"
+            f"{holding} of {words.format_count(len(checked), 'condition')} of the workload hold on"
+            " all"
             " rows after the last step"
         )
     if broken := describe_broken(checked):

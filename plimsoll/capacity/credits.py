@@ -50,9 +50,9 @@ def judge_sustained(steps: Sequence[Step], rules: Rules, axis: Axis | None = Non
         UsageError: The steps cannot be judged; names the row and the column.
     """
     valid, closing = split_closing_steps(steps)
-    notes = _credit_notes(valid)
+    notes = _list_credit_notes(valid)
     if not any(map(spends_credits, valid)):
-        return _with_notes(judge(steps, rules, axis), notes)
+        return _add_notes(judge(steps, rules, axis), notes)
     axis = axis or choose_axis(valid)
     rich = [step for step in valid if not is_empty(step)]
     # One baseline for both judgements: with credits, if there is such a step
@@ -67,12 +67,12 @@ def judge_sustained(steps: Sequence[Step], rules: Rules, axis: Axis | None = Non
     proven = [s for s in valid if not (spends_credits(s) or (lent and is_unproven(s)))]
     lasting = [s for s in valid if s in proven or id(s) in failed]
     if lent and bursting and bursting.bound not in {"=", ">="}:  # nothing was lent an answer
-        return _with_notes(judge(steps, rules, axis), notes)
+        return _add_notes(judge(steps, rules, axis), notes)
     notes += note_void_steps(steps)
     only_lent = lent and all(id(step) in failed for step in proven)
     burst = _judge_burst(bursting, rules) if bursting else None
     if bursting and bursting.max_sustainable_throughput_ops_per_second is None:
-        notes.append(f"{_while_it_lasts(valid)}: {bursting.verdict}: {bursting.summary}")
+        notes.append(f"{_describe_while_it_lasts(valid)}: {bursting.verdict}: {bursting.summary}")
     if only_lent or all(map(spends_credits, lasting)):
         return _conclude_nothing_lasts(bursting or judge(valid, rules, axis), burst, rules, notes)
     unspent = [step for step in closing if not spends_credits(step)]
@@ -98,7 +98,7 @@ def judge_sustained(steps: Sequence[Step], rules: Rules, axis: Axis | None = Non
     )
 
 
-def _with_notes(capacity: Capacity, notes: Sequence[str]) -> Capacity:
+def _add_notes(capacity: Capacity, notes: Sequence[str]) -> Capacity:
     return capacity.model_copy(update={"notes": (*notes, *capacity.notes)}) if notes else capacity
 
 
@@ -154,8 +154,8 @@ def _judge_confirmed_or_by_medians(
 def _bound_by_credits(sustained: Capacity, beyond: float, spent: Sequence[JudgedStep]) -> Capacity:
     """Name the lightest load that passed only on credits as the one that is not sustained."""
     why = _explain_spending([step for judged in spent for step in judged.steps])
-    figure = words.throughput(sustained.max_sustainable_throughput_ops_per_second)
-    at = words.load(sustained.at or 0.0, sustained.axis)
+    figure = words.format_throughput(sustained.max_sustainable_throughput_ops_per_second)
+    at = words.format_load(sustained.at or 0.0, sustained.axis)
     return sustained.model_copy(
         update={
             "verdict": "LOWER_BOUND",
@@ -193,7 +193,7 @@ def _explain_spending(steps: Sequence[Step]) -> str:
     return "spent credits faster than they come back"
 
 
-def _while_it_lasts(steps: Sequence[Step]) -> str:
+def _describe_while_it_lasts(steps: Sequence[Step]) -> str:
     return "while the log fills" if _is_lent_by_log_alone(steps) else "while credits last"
 
 
@@ -241,10 +241,12 @@ def _judge_burst(bursting: Capacity, rules: Rules) -> Burst | None:
     if figure is None or not spending or bursting.at is None:
         return None
     lasting = {
-        bucket: s for bucket in BUCKETS if (s := _bucket_lasts_s(spending, bucket)) is not None
+        bucket: s
+        for bucket in BUCKETS
+        if (s := _compute_bucket_lasts_s(spending, bucket)) is not None
     }
     bucket = min(lasting, key=lambda name: lasting[name])
-    load = words.load(bursting.at, bursting.axis)
+    load = words.format_load(bursting.at, bursting.axis)
     bound = bursting.bound or "="
     of_bucket = f"from a full bucket ({BUCKETS[bucket]}; computed, not measured)"
     if bucket == "log":
@@ -257,13 +259,14 @@ def _judge_burst(bursting: Capacity, rules: Rules) -> Burst | None:
         bracket=bursting.bracket,
         bucket=bucket,
         lasts_s=lasting[bucket],
-        summary=f"{_while_it_lasts(spending)},"
-        f" {words.prepend_bound(words.throughput(figure), bound)} at {load} ({bursting.verdict}),"
-        f" for {words.duration(lasting[bucket])} {of_bucket}",
+        summary=f"{_describe_while_it_lasts(spending)},"
+        f" {words.prepend_bound(words.format_throughput(figure), bound)} at {load}"
+        f" ({bursting.verdict}),"
+        f" for {words.format_duration(lasting[bucket])} {of_bucket}",
     )
 
 
-def _bucket_lasts_s(steps: Sequence[Step], bucket: CreditBucket) -> float | None:
+def _compute_bucket_lasts_s(steps: Sequence[Step], bucket: CreditBucket) -> float | None:
     """Return how long a full bucket lasts at the load of some steps; None if it never empties."""
     nets = [
         use.used_per_s - use.earned_per_s
@@ -275,7 +278,7 @@ def _bucket_lasts_s(steps: Sequence[Step], bucket: CreditBucket) -> float | None
     return max(full) / median(nets) if nets and median(nets) > 0 else None
 
 
-def _credit_notes(valid: Sequence[Step]) -> list[str]:
+def _list_credit_notes(valid: Sequence[Step]) -> list[str]:
     """Name the steps that spent credits, and those that found an empty bucket."""
     notes = []
     for bucket, name in BUCKETS.items():
@@ -300,4 +303,4 @@ def _name_steps(steps: Sequence[Step]) -> str:
     known = [str(step.index) for step in steps if step.index is not None]
     if len(known) == len(steps):
         return f"{'step' if len(known) == 1 else 'steps'} {', '.join(known)}"
-    return words.plural(len(steps), "step")
+    return words.format_count(len(steps), "step")

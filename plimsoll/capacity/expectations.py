@@ -33,12 +33,14 @@ def judge_capacity(rule: CapacityRule, capacity: Capacity) -> Expectation:
         answer = "met"
     elif bound == "=" or (bound == "<" and figure <= least):
         answer = "not met"
-    because = f"the capacity is {words.prepend_bound(words.throughput(figure), bound)}"
+    because = f"the capacity is {words.prepend_bound(words.format_throughput(figure), bound)}"
     if bound == "=" and (sure := capacity.interval) is not None:
         low, high = sure.low_ops_per_second, sure.high_ops_per_second
-        because += f" (95 % interval {words.rate(low)} to {words.throughput(high)})"
+        because += f" (95 % interval {words.format_rate(low)} to {words.format_throughput(high)})"
     if answer == "no answer":
-        because += f", a bound that does not decide whether {words.throughput(least)} is reached"
+        because += (
+            f", a bound that does not decide whether {words.format_throughput(least)} is reached"
+        )
     return Expectation(rule=rule.text, answer=answer, because=because)
 
 
@@ -51,7 +53,7 @@ def judge_latency(rule: LatencyRule, capacity: Capacity) -> Expectation:
     load exceeds the limit too.
     """
     loads = [step for step in capacity.steps if step.consistent and not step.client_bound]
-    at = words.throughput(rule.at_ops_per_second)
+    at = words.format_throughput(rule.at_ops_per_second)
     open_loop = capacity.axis == "rate_ops_per_second"
     reached = [s for s in loads if _load_size(s, open_loop=open_loop) >= rule.at_ops_per_second]
     if not reached:
@@ -62,7 +64,8 @@ def judge_latency(rule: LatencyRule, capacity: Capacity) -> Expectation:
     near = _load_size(chosen, open_loop=open_loop) <= NEAR * rule.at_ops_per_second
     if open_loop and done < capacity.rules.kept_up_share * rule.at_ops_per_second:
         because = (
-            f"at {words.load(chosen.load, capacity.axis)}, only {words.throughput(done)} were"
+            f"at {words.format_load(chosen.load, capacity.axis)}, only"
+            f" {words.format_throughput(done)} were"
             " completed"
         )
         return Expectation(
@@ -71,7 +74,7 @@ def judge_latency(rule: LatencyRule, capacity: Capacity) -> Expectation:
     lighter = [s for s in loads if _load_size(s, open_loop=open_loop) < rule.at_ops_per_second]
     names = [rule.operation] if rule.operation is not None else list(chosen.limit_us)
     found = [_judge_operation(rule, name, capacity, chosen, lighter, near=near) for name in names]
-    where = f" at {words.throughput(done)} ({words.load(chosen.load, capacity.axis)})"
+    where = f" at {words.format_throughput(done)} ({words.format_load(chosen.load, capacity.axis)})"
     because = "; ".join(text for _, text in found) + where
     answers = [answer for answer, _ in found]
     order: tuple[Answer, ...] = ("not met", "no answer", "met")
@@ -95,19 +98,19 @@ def _judge_operation(
     near: bool,
 ) -> tuple[Answer, str]:
     """Judge one operation. Returns the answer and the figure in words."""
-    what = f"{name} {words.statistic(rule.statistic)}"
-    us = _latency_us(capacity, chosen, name, rule.statistic)
+    what = f"{name} {words.name_statistic(rule.statistic)}"
+    us = _find_latency_us(capacity, chosen, name, rule.statistic)
     if us is None:
         return "no answer", f"{what} is not known"
-    text = f"{what} was {words.latency(us)}"
+    text = f"{what} was {words.format_latency(us)}"
     if us <= rule.most_us:
         return "met", text
-    before = [_latency_us(capacity, step, name, rule.statistic) for step in lighter]
+    before = [_find_latency_us(capacity, step, name, rule.statistic) for step in lighter]
     decided = near or any(us is not None and us > rule.most_us for us in before)
     return ("not met" if decided else "no answer"), text
 
 
-def _latency_us(
+def _find_latency_us(
     capacity: Capacity, load: JudgedStep, operation: str, statistic: Statistic
 ) -> float | None:
     """Return the latency of a load in microseconds; None if unknown.

@@ -5,16 +5,16 @@ from typing import Literal
 
 from plimsoll.capacity.confirm.closing import apply_closing_steps, split_closing_steps
 from plimsoll.capacity.confirm.larger_fleet import find_client_limit
-from plimsoll.capacity.passing.annotations import fit_usl, power_point
+from plimsoll.capacity.passing.annotations import find_power_point, fit_usl
 from plimsoll.capacity.passing.answer import Answer
 from plimsoll.capacity.passing.assess import Assessed, assess_steps
 from plimsoll.capacity.passing.drift_and_waves import describe_waves
-from plimsoll.capacity.passing.edge import edge_range
+from plimsoll.capacity.passing.edge import estimate_edge
 from plimsoll.capacity.passing.verdict import Conclusion, decide_verdict
-from plimsoll.capacity.statistics.intervals import coefficient_of_variation
+from plimsoll.capacity.statistics.intervals import compute_coefficient_of_variation
 from plimsoll.capacity.steps.debt import describe_debt, describe_purge
 from plimsoll.capacity.steps.loads import choose_axis
-from plimsoll.capacity.steps.step_figures import where
+from plimsoll.capacity.steps.step_figures import name_step
 from plimsoll.capacity.summary import (
     describe_callers,
     describe_verdict,
@@ -53,7 +53,7 @@ def judge(
     """
     valid, closing = split_closing_steps(steps)
     if not valid:
-        void = f": {where(steps[0], 1)} does not count: {steps[0].void}" if steps else ""
+        void = f": {name_step(steps[0], 1)} does not count: {steps[0].void}" if steps else ""
         raise UsageError(f"no steps to judge{void}")
     axis = axis or choose_axis(valid)
     assessment = assess_steps(valid, rules, axis, baseline=baseline)
@@ -74,11 +74,11 @@ def judge(
         verdict=conclusion.verdict,
         max_sustainable_throughput_ops_per_second=conclusion.figure,
         bound=conclusion.bound,
-        figure=_figure(conclusion, rules),
+        figure=_name_figure(conclusion, rules),
         axis=axis,
         at=at.point.load if at and conclusion.figure is not None else None,
         bracket=conclusion.bracket,
-        edge=_edge(judged, conclusion, axis, assessment.baseline),
+        edge=_find_edge(judged, conclusion, axis, assessment.baseline),
         cause=conclusion.causes[0] if conclusion.causes else None,
         causes=conclusion.causes,
         question=describe_callers(conclusion),
@@ -96,23 +96,23 @@ def judge(
         interval=conclusion.interval,
         closing=found,
         usl=fit_usl(assessment.points, axis),
-        power_point=power_point(judged),
+        power_point=find_power_point(judged),
         statistic=rules.statistic,
         rules=rules,
         steps=tuple(_make_judged_step(assessed, limit_us) for assessed in judged),
     )
 
 
-def _edge(
+def _find_edge(
     judged: Sequence[Assessed], conclusion: Conclusion, axis: Axis, baseline: Assessed | None
 ) -> LoadRange | None:
     low, high = conclusion.bracket or (None, None)
     if conclusion.verdict != "KNEE" or low is None or high is None:
         return None
-    return edge_range(judged, (low, high), axis, baseline=baseline)
+    return estimate_edge(judged, (low, high), axis, baseline=baseline)
 
 
-def _figure(conclusion: Conclusion, rules: Rules) -> Literal["mean", "lower_limit"] | None:
+def _name_figure(conclusion: Conclusion, rules: Rules) -> Literal["mean", "lower_limit"] | None:
     if conclusion.at is None or conclusion.figure is None:
         return None
     return "lower_limit" if rules.confirmation else "mean"
@@ -135,7 +135,9 @@ def _make_judged_step(assessed: Assessed, limit_us: Mapping[str, float]) -> Judg
         repetitions=len(point.repetitions),
         repetitions_passed=assessed.passes,
         throughput_ops_per_second=point.figures.throughput,
-        throughput_cv=coefficient_of_variation([r.figures.throughput for r in point.counted]),
+        throughput_cv=compute_coefficient_of_variation(
+            [r.figures.throughput for r in point.counted]
+        ),
         latency_us=point.figures.latency_us,
         limit_us=dict(limit_us),
         steps=tuple(repetition.step for repetition in point.repetitions),

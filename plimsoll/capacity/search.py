@@ -25,8 +25,8 @@ from plimsoll.capacity.confirm.next_loads import (
     LADDERS,
     Ladder,
     Wish,
-    axis_of,
-    longest_factor,
+    find_axis,
+    find_longest_factor,
     make_next_step,
 )
 from plimsoll.capacity.confirm.probes import plan_larger_fleet
@@ -36,9 +36,9 @@ from plimsoll.capacity.passing.answer import Answer
 from plimsoll.capacity.passing.assess import (
     Assessed,
     assess_steps,
+    estimate_latency_noise,
     is_known_light,
     is_relative,
-    latency_noise,
 )
 from plimsoll.capacity.passing.verdict import Climb, climb_loads, decide_verdict
 from plimsoll.capacity.statistics.order import OPERATIONS_MIN
@@ -48,7 +48,7 @@ from plimsoll.model.judging.steps import CLOSING, Statistic, Step
 from plimsoll.model.request.search_request import Done, NextStep, Search, StepsSearch
 from plimsoll.model.request.toggle import Toggle
 
-__all__ = ["axis_of", "plan_next_step"]
+__all__ = ["find_axis", "plan_next_step"]
 
 
 # --- windows that were too short get more time before anything is concluded from them ---
@@ -69,7 +69,7 @@ def plan_longer_window(assessed: Assessed, statistic: Statistic) -> Wish | None:
         return Wish(
             assessed.point.load,
             "again",
-            f"too few operations for {words.statistic(statistic)}; repeated with"
+            f"too few operations for {words.name_statistic(statistic)}; repeated with"
             f" {needed} times the warm-up and window",
             window_factor=needed,
         )
@@ -96,7 +96,7 @@ def plan_longer_window(assessed: Assessed, statistic: Statistic) -> Wish | None:
     restless = [r for r in assessed.point.counted if r.restless]
     if not unsteady or not restless:
         return None
-    factor = longest_factor([r.step for r in assessed.point.repetitions])
+    factor = find_longest_factor([r.step for r in assessed.point.repetitions])
     if factor >= FACTOR_MOST:
         return None
     return Wish(
@@ -212,7 +212,7 @@ def _plan_load(
     """Return the step that the first incomplete phase of the search needs."""
     way = climb_loads(judged, rules, closed_loop=ladder.axis != "rate_ops_per_second")
     return (
-        plan_longer_window(_last_load(judged, finished, ladder), rules.statistic)
+        plan_longer_window(_plan_last_load(judged, finished, ladder), rules.statistic)
         or _repeat_disputed(judged, finished, ladder)
         or _relieve_clients(search, judged, finished, ladder)
         or _plan_baseline(ladder, judged, rules)
@@ -221,7 +221,9 @@ def _plan_load(
     )
 
 
-def _last_load(judged: Sequence[Assessed], finished: Sequence[Step], ladder: Ladder) -> Assessed:
+def _plan_last_load(
+    judged: Sequence[Assessed], finished: Sequence[Step], ladder: Ladder
+) -> Assessed:
     load = float(getattr(finished[-1], ladder.axis))
     return next(assessed for assessed in judged if assessed.point.load == load)
 
@@ -230,7 +232,7 @@ def _repeat_disputed(
     judged: Sequence[Assessed], finished: Sequence[Step], ladder: Ladder
 ) -> Wish | Done | None:
     """Return a repetition of a load that audits dispute entirely, up to a maximum of attempts."""
-    last = _last_load(judged, finished, ladder)
+    last = _plan_last_load(judged, finished, ladder)
     if last.failed or (last.point.consistent and not last.doubtful):
         return None  # a load that fails needs no repetition to show that it does not pass
     lighter = [load for load in judged if load.point.load <= last.point.load]
@@ -245,7 +247,8 @@ def _repeat_disputed(
     if not _is_given_up(last) and not (last.doubtful and len(last.point.counted) >= AGAIN_MAX):
         return Wish(last.point.load, "again", _explain_repetition(last))
     return Done(
-        why=f"no step at {words.load(last.point.load, ladder.axis)} counts, after all attempts"
+        why=f"no step at {words.format_load(last.point.load, ladder.axis)} counts, after all"
+        " attempts"
     )
 
 
@@ -270,7 +273,7 @@ def _relieve_clients(
     search: Search, judged: Sequence[Assessed], finished: Sequence[Step], ladder: Ladder
 ) -> Wish | Done | None:
     """Return the load with more clients if the clients were the limit."""
-    last = _last_load(judged, finished, ladder)
+    last = _plan_last_load(judged, finished, ladder)
     reason = last.point.client_bound
     if reason is None:
         return None
@@ -338,17 +341,17 @@ def _plan_bracket(
         higher = ladder.up(way.passing[-1].point.load)
         return Wish(higher, "climb", "all lighter loads passed") if higher else None
     load = failing.point.load
-    failed = f"{words.load(load, ladder.axis)} failed"
+    failed = f"{words.format_load(load, ladder.axis)} failed"
     if way.passing:
         low = way.passing[-1].point.load
         middle = ladder.between(low, load) if left > LEFT_TO_CONFIRM else None
         if middle and _is_wide(low, load, ladder, judged):
-            return Wish(middle, "bisect", f"{words.number(low)} passed, {failed}")
+            return Wish(middle, "bisect", f"{words.format_number(low)} passed, {failed}")
     if not way.believed and not _is_given_up(failing):
         return Wish(load, "again", "repeats the load that failed, since the answer depends on it")
     if not way.passing:
         lower = ladder.down(load)
-        lightest = Done(why=f"the lightest load, {words.load(load, ladder.axis)}, fails")
+        lightest = Done(why=f"the lightest load, {words.format_load(load, ladder.axis)}, fails")
         return Wish(lower, "descend", failed) if lower else lightest
     return (
         Wish(beyond, "climb", "search.whole_list asks for the rest of the list") if beyond else None
@@ -357,18 +360,18 @@ def _plan_bracket(
 
 def _is_wide(low: float, high: float, ladder: Ladder, judged: Sequence[Assessed]) -> bool:
     """Return whether a bracket is wider than requested, and wider than the noise can resolve."""
-    return (high - low) / high > max(ladder.resolution, NOISE_FACTOR * _noise(judged))
+    return (high - low) / high > max(ladder.resolution, NOISE_FACTOR * _estimate_noise(judged))
 
 
-def _noise(judged: Sequence[Assessed]) -> float:
+def _estimate_noise(judged: Sequence[Assessed]) -> float:
     """Return the noise of the latencies of loads that passed twice or more."""
-    return min(NOISE_MOST, latency_noise(judged))
+    return min(NOISE_MOST, estimate_latency_noise(judged))
 
 
 def _confirm(ladder: Ladder, judged: Sequence[Assessed], way: Climb, rules: Rules) -> Wish | Done:
     """Return a repetition of the answer's load until it is confirmed or refuted."""
     chosen = way.lightest_of_plateau() if way.plateau else way.passing[-1]
-    name = words.load(chosen.point.load, ladder.axis)
+    name = words.format_load(chosen.point.load, ladder.axis)
     if rules.confirmation is None:
         return Done(why=f"{name} passed")
     fallen = None if way.plateau else way.before_it_fell()
@@ -384,7 +387,7 @@ def _confirm(ladder: Ladder, judged: Sequence[Assessed], way: Climb, rules: Rule
                 f"{name} passed, but so close to the load that failed that noise may have decided",
             )
         chosen = begun[-1] if begun else chosen
-    name = words.load(chosen.point.load, ladder.axis)
+    name = words.format_load(chosen.point.load, ladder.axis)
     if chosen.confirmed:
         return _repeat_doubted(chosen, way) or Done(why=f"{name} is confirmed")
     if _is_given_up(chosen):
@@ -432,7 +435,7 @@ def _choose_load_to_confirm(ladder: Ladder, judged: Sequence[Assessed], way: Cli
     assert way.failing is not None  # noqa: S101 - callers check it
     low, high = way.passing[-1].point.load, way.failing.point.load
     sure = way.passing[-2].point.load if len(way.passing) > 1 else 0.0
-    below = high * math.exp(-BACK_OFF * _noise(judged))
+    below = high * math.exp(-BACK_OFF * _estimate_noise(judged))
     wide = _is_wide(low, high, ladder, judged)
     safe = ladder.near(max(low, below) if wide else min(low, below))
     return safe if safe is not None and sure < safe < high and safe != low else None

@@ -8,7 +8,7 @@ from plimsoll.capacity.passing.assess import Assessed, is_known_light, is_relati
 from plimsoll.capacity.passing.verdict import Conclusion
 from plimsoll.capacity.steps.audits import audit_disturbance
 from plimsoll.capacity.steps.loads import Repetition
-from plimsoll.capacity.steps.step_figures import where
+from plimsoll.capacity.steps.step_figures import name_step
 from plimsoll.model.judging.capacity import Audit, Axis, Rules, Verdict
 from plimsoll.model.judging.steps import CLOSING, Step
 
@@ -18,12 +18,12 @@ IMPROVED_SHARE = 0.8
 
 def describe_verdict(conclusion: Conclusion, axis: Axis) -> str:
     """Return the verdict in one sentence."""
-    figure = words.throughput(conclusion.figure)
-    at = f"at {words.load(conclusion.at.point.load, axis)}" if conclusion.at else ""
+    figure = words.format_throughput(conclusion.figure)
+    at = f"at {words.format_load(conclusion.at.point.load, axis)}" if conclusion.at else ""
     high = conclusion.failing
     below = "" if conclusion.figure is None else f"sustains less than {figure}: "
     sentences: dict[Verdict, str] = {
-        "KNEE": f"sustains {figure} {at}; at {words.number(high)} it does not",
+        "KNEE": f"sustains {figure} {at}; at {words.format_number(high)} it does not",
         "PLATEAU": f"sustains {figure} {at}",
         "LOWER_BOUND": f"sustains at least {figure} {at}, and possibly more",
         "BELOW_FIRST_STEP": f"{below}the lightest step fails",
@@ -49,7 +49,7 @@ def describe_callers(conclusion: Conclusion) -> str | None:
     many = (
         "concurrent callers"
         if connections is None
-        else words.plural(connections, "concurrent caller")
+        else words.format_count(connections, "concurrent caller")
     )
     return f"closed loop: {many}, each waiting for its reply before it sends again"
 
@@ -60,7 +60,7 @@ def list_notes(judged: Sequence[Assessed], conclusion: Conclusion, axis: Axis) -
     failed = conclusion.failing
     for assessed in judged:
         point = assessed.point
-        name = f"{point.repetitions[0].figures.where} ({words.load(point.load, axis)})"
+        name = f"{point.repetitions[0].figures.where} ({words.format_load(point.load, axis)})"
         if not point.consistent or assessed.doubtful:
             audit, detail = list_doubts(assessed)[0]
             notes.append(f"{name} is left out: {audit}: {detail}")
@@ -69,7 +69,8 @@ def list_notes(judged: Sequence[Assessed], conclusion: Conclusion, axis: Axis) -
             notes.append(f"{name}: {left_out} of {len(point.repetitions)} repetitions are left out")
         if failed is not None and point.load > failed and assessed.passed:
             notes.append(
-                f"{name} passed although {words.load(failed, axis)} failed; loads above a failed"
+                f"{name} passed although {words.format_load(failed, axis)} failed; loads above a"
+                " failed"
                 " one do not count"
             )
         if point.client_bound and conclusion.verdict != "CLIENT_BOUND":
@@ -111,8 +112,10 @@ def _list_improved(judged: Sequence[Assessed]) -> list[str]:
         least = min((us for us in others if us is not None), default=first)
         if least < IMPROVED_SHARE * first:
             notes.append(
-                f"{name} is faster under load ({words.latency(least)}) than at the lightest step"
-                f" ({words.latency(first)}), so its limit may be too high: the target may not have"
+                f"{name} is faster under load ({words.format_latency(least)}) than at the lightest"
+                " step"
+                f" ({words.format_latency(first)}), so its limit may be too high: the target may"
+                " not have"
                 " been warm"
             )
     return notes
@@ -127,7 +130,7 @@ def warn_of_heavy_baseline(
         return []
     if is_known_light(judged, rules, axis):
         return []
-    lightest = words.load(judged[0].point.load, axis)
+    lightest = words.format_load(judged[0].point.load, axis)
     note = (
         f"limits are multiples of the latency at {lightest}, and nothing shows that this load is"
         " light: another lightest load may give another answer. Start with a lighter load, or give"
@@ -143,7 +146,8 @@ def note_unwatched(steps: Sequence[Step], rules: Rules) -> list[str]:
     if all(audit.passed is None for audit in found):
         return []
     many = (
-        f"{len(busy)} of {words.plural(len(found), 'step')} would not count, such as: {busy[0]}"
+        f"{len(busy)} of {words.format_count(len(found), 'step')} would not count, such as:"
+        f" {busy[0]}"
         if busy
         else "none of the steps would be disputed by it"
     )
@@ -153,7 +157,7 @@ def note_unwatched(steps: Sequence[Step], rules: Rules) -> list[str]:
 def note_void_steps(steps: Sequence[Step]) -> list[str]:
     """List the void steps with their reasons."""
     return [
-        f"{where(step, number)} does not count: {step.void}"
+        f"{name_step(step, number)} does not count: {step.void}"
         for number, step in enumerate(steps, 1)
         if step.void is not None
     ]
@@ -165,6 +169,6 @@ def note_outgrown_steps(steps: Sequence[Step]) -> list[str]:
     outgrown = [s for s in steps if s.purpose not in CLOSING and id(s) not in kept]
     if not outgrown:
         return []
-    count = words.plural(len(outgrown), "step")
-    clients = words.plural(max(step.clients or 1 for step in outgrown), "client")
+    count = words.format_count(len(outgrown), "step")
+    clients = words.format_count(max(step.clients or 1 for step in outgrown), "client")
     return [f"{count} by {clients} left out: more were found to be needed"]

@@ -159,7 +159,9 @@ def compose_regression(
 
 def compose_silence(team: str, check: str, silences: Sequence[Silence]) -> Message:
     """Compose the message that a check's latest runs have no figure for at least one metric."""
-    headline = f"no answer for {words.plural(max(one.runs for one in silences), 'run')} in a row"
+    headline = (
+        f"no answer for {words.format_count(max(one.runs for one in silences), 'run')} in a row"
+    )
     text = _write_text(team, check, headline, *map(describe_silence, silences))
     event = CheckSilent(team=team, check=check, silences=tuple(silences), text=text)
     return Message(_write_subject(check, headline), text, event)
@@ -194,10 +196,10 @@ def _describe_move(change: Change) -> str:
 
 def _describe_segment(part: Segment, unit: str) -> str:
     spread = part.standard_deviation
-    within = "" if spread is None else f", standard deviation {words.metric(spread, unit)}"
+    within = "" if spread is None else f", standard deviation {words.format_in_unit(spread, unit)}"
     bounds = "" if part.bound == "=" else "; bounds among them count as their limits"
-    mean = words.prepend_bound(words.metric(part.mean, unit), part.bound)
-    return f"{mean} (mean of {words.plural(part.runs, 'run')}{within}{bounds})"
+    mean = words.prepend_bound(words.format_in_unit(part.mean, unit), part.bound)
+    return f"{mean} (mean of {words.format_count(part.runs, 'run')}{within}{bounds})"
 
 
 def describe_silence(silence: Silence) -> str:
@@ -206,7 +208,7 @@ def describe_silence(silence: Silence) -> str:
 
 
 def _describe_gap(silence: Silence) -> str:
-    runs = words.plural(silence.runs, "run")
+    runs = words.format_count(silence.runs, "run")
     return f"{silence.metric}: {runs} without a figure since {silence.since:%Y-%m-%d %H:%M} UTC."
 
 

@@ -11,7 +11,7 @@ from typing import Literal
 
 from plimsoll import words
 from plimsoll.capacity.credits import CREDITS
-from plimsoll.checks.statistics import RUNS_MIN, Observation, p_value, summarize_segment
+from plimsoll.checks.statistics import RUNS_MIN, Observation, compare_means, summarize_segment
 from plimsoll.model.judging.capacity import Bound
 from plimsoll.model.request.check import Check, Compare, CompareCapacity, CompareLatency
 from plimsoll.model.run.check_history import (
@@ -146,7 +146,7 @@ def _read_latency(result: RunResult, compare: CompareLatency) -> Figure:
     capacity = result.capacity
     assert capacity is not None  # noqa: S101 - see above
     rate = compare.rate_ops_per_second
-    offered = words.load(rate, "rate_ops_per_second")
+    offered = words.format_load(rate, "rate_ops_per_second")
     at_rate = [
         step for step in capacity.steps if abs(step.load - rate) <= RATE_TOLERANCE * rate
     ]  # the axis is the rate, because the check's request searches rates
@@ -222,7 +222,7 @@ def cause(
         before=first,
         after=second,
         change_share=moved_share,
-        p_value=p_value(*control_sides),
+        p_value=compare_means(*control_sides),
     )
 
 
@@ -232,7 +232,7 @@ def _has_moved(sides: Sequence[Sequence[float]], change: Change) -> bool:
     part = (
         summarize_segment(after).mean / summarize_segment(before).mean - 1
     ) / change.change_share
-    return part >= PART_MIN and p_value(before, after) <= P_VALUE_MAX
+    return part >= PART_MIN and compare_means(before, after) <= P_VALUE_MAX
 
 
 def _choose_cause_kind(*, together: bool, apart: bool) -> Kind:

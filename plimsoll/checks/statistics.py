@@ -81,16 +81,16 @@ def detect_step(
     Returns:
         The p-value (the rank test's, if that decides), and whether the step is significant.
     """
-    correlated = correlated_p_value(*held)
+    correlated = compare_correlated_means(*held)
     if correlated > min(CORRELATED_FACTOR * most, CORRELATED_P_VALUE_MAX):
         return correlated, False
-    rank = rank_p_value(before, after)
+    rank = compare_ranks(before, after)
     if rank > most and is_clear_step(before, after):
         return correlated, True
     return rank, rank <= most
 
 
-def rank_p_value(before: Sequence[float], after: Sequence[float]) -> float:
+def compare_ranks(before: Sequence[float], after: Sequence[float]) -> float:
     """Test whether one group has larger figures (Mann and Whitney, 1947, two-sided)."""
     from scipy.stats import mannwhitneyu  # noqa: PLC0415 - slow; short histories need none
 
@@ -110,7 +110,7 @@ def is_clear_step(before: Sequence[float], after: Sequence[float]) -> bool:
     return max(after) < low - (high - low) or min(after) > high + (high - low)
 
 
-def correlated_p_value(before: Floats, after: Floats) -> float:
+def compare_correlated_means(before: Floats, after: Floats) -> float:
     """Test a step in autocorrelated figures (AR(1) noise) by Student's t.
 
     The number of effective runs is smaller by the factor (1 - r) / (1 + r) (Bayley and Hammersley,
@@ -284,7 +284,7 @@ def summarize_segment(values: Sequence[float]) -> Segment:
     return Segment(runs=len(values), mean=fmean(values), standard_deviation=spread)
 
 
-def p_value(before: Sequence[float], after: Sequence[float]) -> float:
+def compare_means(before: Sequence[float], after: Sequence[float]) -> float:
     """Test whether two groups, split at a place known beforehand, have one mean (Student's t)."""
     from otava.analysis import TTestSignificanceTester  # noqa: PLC0415 - as above
 

@@ -19,7 +19,7 @@ from plimsoll.cli.exit_codes import FAILURE, MET, NOT_SURE
 from plimsoll.cli.observing import SERVER_MOST_S
 from plimsoll.cli.options import WholeRange
 from plimsoll.cli.output import console, make_table, print_figures
-from plimsoll.cli.size import SHOWN, find_prices, with_prices
+from plimsoll.cli.size import SHOWN, add_price_options, find_prices
 from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.load_line.options import PASSWORD
 
@@ -54,7 +54,7 @@ VERSIONS = {"mysql": "8.4", "mariadb": "11.4", "postgres": "17"}
 @click.option(
     "--volume", metavar="FIELDS", help="Volume that a server stands on: type=gp3,size_gib=400."
 )
-@with_prices
+@add_price_options
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 def command(
     source: str,
@@ -181,7 +181,7 @@ def _see_server(source: str, asked: _Asked) -> Seen:
     if for_s > SERVER_MOST_S:
         raise UsageError("--for: of a server a day at most")
     if sys.stderr.isatty():
-        click.echo(f"reading for {words.duration(for_s)}; nothing is changed", err=True)
+        click.echo(f"reading for {words.format_duration(for_s)}; nothing is changed", err=True)
     history, whole = read_server_history(engine, for_s, time.sleep)
     notes = () if whole else ("I/O that the operating system's cache may have served",)
     return Seen(
@@ -217,10 +217,10 @@ def print_advice(answer: Advice) -> None:
         price = choice.usd_per_month
         table.add_row(
             f"{choice.target.instance_class} {' '.join(parts)}",
-            words.NOTHING if price is None else words.usd_a_month(price),
-            words.percent(choice.late_share),
-            words.percent(choice.late_share_most),
-            words.percent(choice.minutes_over),
+            words.NOTHING if price is None else words.format_monthly_usd(price),
+            words.format_percent(choice.late_share),
+            words.format_percent(choice.late_share_most),
+            words.format_percent(choice.minutes_over),
             "today" if choice == answer.today else choice.outlook,
         )
     print_figures(out, table)
@@ -259,11 +259,14 @@ def _advise_account(for_text: str | None, judge: Callable[[Seen], Advice], *, as
     else:
         out = console()
         told = [
-            words.plural(count, name, name)
+            words.format_count(count, name, name)
             for name in ("idle", "over-provisioned", "at risk")
             if (count := sum(one.standing == name for one in found))
         ]
-        _say(out, f"{words.plural(len(found), 'instance')}: {words.join_names(told) or 'all fit'}")
+        _say(
+            out,
+            f"{words.format_count(len(found), 'instance')}: {words.join_names(told) or 'all fit'}",
+        )
         table = make_table("instance", "stands", "$/month less", "buy", right=("$/month less",))
         for one in found:
             saving = _find_saving(one)

@@ -171,7 +171,7 @@ def _run_and_compare(
     if trial.result:
         write_whole(folder / "result.json", trial.result.model_dump_json(indent=2))
     if as_json:
-        whole = trial_json(trial, place.name, rows, allowance)
+        whole = dump_trial(trial, place.name, rows, allowance)
         click.echo(json.dumps(whole, indent=2))
     else:
         cost = describe_costs(trial, allowance)
@@ -264,8 +264,8 @@ def announce_cost(creates: Sequence[str], allowance: Allowance, budget_usd: floa
     """Announce on standard error what will be created, and its cost by our price list."""
     lines = [
         *creates,
-        f"{_describe_predicted_cost(allowance)}; the budget is {words.usd(budget_usd)}",
-        f"after {words.duration(allowance.lasts_s)} it is stopped and destroyed in any case",
+        f"{_describe_predicted_cost(allowance)}; the budget is {words.format_usd(budget_usd)}",
+        f"after {words.format_duration(allowance.lasts_s)} it is stopped and destroyed in any case",
     ]
     print(*lines, sep="\n", file=sys.stderr)
 
@@ -297,7 +297,7 @@ def print_trial(
     for left in trial.left:
         console.print(f"NOT DELETED: {left.what}: {left.command}", markup=False, soft_wrap=True)
     verdict = "[bold green]passed[/]" if trial.passed else "[bold red]failed[/]"
-    console.print(f"canary: {verdict} after {words.duration(trial.took_s)}", highlight=False)
+    console.print(f"canary: {verdict} after {words.format_duration(trial.took_s)}", highlight=False)
 
 
 def describe_costs(trial: Trial, allowance: Allowance | None) -> list[str]:
@@ -312,7 +312,7 @@ def describe_costs(trial: Trial, allowance: Allowance | None) -> list[str]:
         whole = cost.usd + estimate_deployment_usd(trial.took_s)
         lines.append(
             f"cost, estimated from its times by list prices of {cost.region} ({cost.as_of}):"
-            f" {words.usd(whole)}; not read from a bill"
+            f" {words.format_usd(whole)}; not read from a bill"
         )
     else:
         lines.append("the cost is not known: the run has no result")
@@ -320,11 +320,11 @@ def describe_costs(trial: Trial, allowance: Allowance | None) -> list[str]:
 
 
 def _describe_predicted_cost(allowance: Allowance) -> str:
-    expected, most = words.usd(allowance.expected_usd), words.usd(allowance.most_usd)
+    expected, most = words.format_usd(allowance.expected_usd), words.format_usd(allowance.most_usd)
     return f"cost, predicted by list prices: {expected}, at most {most}"
 
 
-def trial_json(
+def dump_trial(
     trial: Trial, place: str, rows: Sequence[Row], allowance: Allowance | None
 ) -> dict[str, Any]:
     """Return the outcome for JSON."""

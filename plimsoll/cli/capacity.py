@@ -37,14 +37,14 @@ def print_capacity(capacity: Capacity, console: Console) -> None:
     from rich.markup import escape
     from rich.text import Text
 
-    from plimsoll.model.judging.verdicts import verdict_facts
+    from plimsoll.model.judging.verdicts import find_verdict_facts
 
-    print_figures(console, _loads_table(capacity))
-    style = f"bold {verdict_facts(capacity.verdict).color}"
+    print_figures(console, _make_loads_table(capacity))
+    style = f"bold {find_verdict_facts(capacity.verdict).color}"
     answer = Text.assemble((capacity.verdict, style), "  ", capacity.summary)
     console.print(answer, soft_wrap=not console.is_terminal)
     width = console.width if console.is_terminal else None
-    for label, text in [*_facts(capacity), *(("note", note) for note in capacity.notes)]:
+    for label, text in [*_list_facts(capacity), *(("note", note) for note in capacity.notes)]:
         folded = escape(fold_line(text, LABEL_WIDTH, width))
         console.print(f"[bold]{label:<{LABEL_WIDTH}}[/]{folded}", highlight=False, soft_wrap=True)
 
@@ -61,38 +61,40 @@ def print_expectations(expectations: Sequence[Expectation], console: Console) ->
         console.print(text, soft_wrap=not console.is_terminal)
 
 
-def _loads_table(capacity: Capacity) -> Table:
+def _make_loads_table(capacity: Capacity) -> Table:
     from rich.box import SIMPLE_HEAD
     from rich.markup import escape
 
     limits_us = capacity.steps[0].limit_us
     repeated = any(step.repetitions > 1 for step in capacity.steps)
-    statistic = words.statistic(capacity.statistic)
+    statistic = words.name_statistic(capacity.statistic)
     figures = [
         words.LOAD_UNITS[capacity.axis],
         "ops/s",
         *(["runs", "CV"] if repeated else []),
         *(
-            f"{escape(name)} {statistic}\n[dim]limit {words.latency(limit_us)}[/]"
+            f"{escape(name)} {statistic}\n[dim]limit {words.format_latency(limit_us)}[/]"
             for name, limit_us in limits_us.items()
         ),
     ]
     table = make_table(*figures, "", "why", right=figures, box=SIMPLE_HEAD)
     for step in capacity.steps:
-        cells = [words.number(step.load), words.rate(step.throughput_ops_per_second)]
+        cells = [words.format_number(step.load), words.format_rate(step.throughput_ops_per_second)]
         if repeated:
             cells.append(f"{step.repetitions_passed} of {step.repetitions}")
-            cells.append("" if step.throughput_cv is None else words.percent(step.throughput_cv))
-        cells += [_latency(step, name) for name in limits_us]
+            cells.append(
+                "" if step.throughput_cv is None else words.format_percent(step.throughput_cv)
+            )
+        cells += [_describe_latency(step, name) for name in limits_us]
         table.add_row(*cells, _mark(step, capacity), escape("; ".join(step.explanations)))
     return table
 
 
-def _latency(step: JudgedStep, name: str) -> str:
+def _describe_latency(step: JudgedStep, name: str) -> str:
     latency_us = step.latency_us.get(name)
     if latency_us is None:
         return "[dim]not known[/]"
-    text = words.latency(latency_us)
+    text = words.format_latency(latency_us)
     return f"[red]{text}[/]" if latency_us > step.limit_us[name] else text
 
 
@@ -103,55 +105,55 @@ def _mark(step: JudgedStep, capacity: Capacity) -> str:
     return "[bold green]passed <[/]" if best else "[green]passed[/]"
 
 
-def _facts(capacity: Capacity) -> list[tuple[str, str]]:
+def _list_facts(capacity: Capacity) -> list[tuple[str, str]]:
     """List name and text of the facts below the sentence."""
     facts = [("question", capacity.question)] if capacity.question else []
     if capacity.bracket is not None:
-        facts.append(("bracket", words.bracket(capacity.bracket, capacity.axis)))
+        facts.append(("bracket", words.format_bracket(capacity.bracket, capacity.axis)))
     if capacity.burst is not None:
         facts.append(("burst", capacity.burst.summary))
     if capacity.verdict == "KNEE":
-        facts.append(("edge", _edge(capacity)))
+        facts.append(("edge", _describe_edge(capacity)))
     if capacity.causes:
         facts.append(("cause", ", ".join(capacity.causes)))
     if capacity.interval is not None and capacity.median_ops_per_second is not None:
         interval = capacity.interval
         ends = (interval.low_ops_per_second, interval.high_ops_per_second)
         text = (
-            f"{words.rate(ends[0])} to {words.throughput(ends[1])},"
-            f" {words.percent(interval.confidence)} ({interval.method},"
+            f"{words.format_rate(ends[0])} to {words.format_throughput(ends[1])},"
+            f" {words.format_percent(interval.confidence)} ({interval.method},"
             f" {interval.repetitions} repetitions,"
-            f" median {words.rate(capacity.median_ops_per_second)}); {words.INTERVAL_COVERS}"
+            f" median {words.format_rate(capacity.median_ops_per_second)}); {words.INTERVAL_COVERS}"
         )
         facts.append(("interval", text))
     elif capacity.at is not None:
         facts.append(("interval", "none: one repetition"))
     facts += capacity.closing.findings if capacity.closing else ()
-    facts.append(("USL", _usl(capacity)))
+    facts.append(("USL", _describe_usl(capacity)))
     if capacity.power_point is not None:
-        load = words.load(capacity.power_point.load, capacity.axis)
+        load = words.format_load(capacity.power_point.load, capacity.axis)
         facts.append(("power", f"greatest throughput / latency at {load}"))
     return facts
 
 
-def _edge(capacity: Capacity) -> str:
+def _describe_edge(capacity: Capacity) -> str:
     edge = capacity.edge
     if edge is None:
         return "not known: too few repetitions"
-    span = words.load_range(edge.low, edge.high, edge.confidence, capacity.axis)
+    span = words.format_load_range(edge.low, edge.high, edge.confidence, capacity.axis)
     return f"{span} ({edge.method}, {edge.windows} steps)"
 
 
-def _usl(capacity: Capacity) -> str:
+def _describe_usl(capacity: Capacity) -> str:
     fit = capacity.usl
     if fit is None or not fit.converged or fit.ideal_ops_per_second is None:
         return f"no fit: {fit.why_not if fit else 'not tried'}"
     peak = "no peak"
     if fit.peak_load is not None:
-        at = words.load(float(f"{fit.peak_load:.3g}"), capacity.axis)
-        peak = f"peak {words.throughput(fit.peak_ops_per_second)} at {at}"
+        at = words.format_load(float(f"{fit.peak_load:.3g}"), capacity.axis)
+        peak = f"peak {words.format_throughput(fit.peak_ops_per_second)} at {at}"
     return (
-        f"lambda {words.throughput(fit.ideal_ops_per_second)}, sigma {fit.contention:.3g},"
+        f"lambda {words.format_throughput(fit.ideal_ops_per_second)}, sigma {fit.contention:.3g},"
         f" kappa {fit.coherency:.3g}, {peak} (annotation only)"
     )
 
@@ -278,7 +280,7 @@ def _read_run_rules(directory: Path) -> tuple[Rules, Axis | None]:
     """Return the rules and the axis by which the run itself was judged."""
     from pydantic import ValidationError
 
-    from plimsoll.capacity.search import axis_of
+    from plimsoll.capacity.search import find_axis
     from plimsoll.model.request.request import Request
     from plimsoll.requests.step_files import read_visible_text
 
@@ -290,7 +292,7 @@ def _read_run_rules(directory: Path) -> tuple[Rules, Axis | None]:
     except (ValueError, KeyError, TypeError, ValidationError) as error:
         reason = str(error).splitlines()[0]
         raise UsageError(f"{directory / 'result.json'}: not of a run: {reason}") from None
-    return request.limits, axis_of(request.search)
+    return request.limits, find_axis(request.search)
 
 
 def _parse_limits(texts: tuple[str, ...]) -> dict[str, float]:

@@ -56,12 +56,12 @@ def drain(*, stack: str, hours: float, wait: bool, end: bool, as_json: bool) -> 
     left = list_in_progress(table, machines, datetime.now(UTC))
     while wait and left and datetime.now(UTC) < until:
         some = ", ".join(left[:_NAMED])
-        click.echo(f"waiting for {words.plural(len(left), 'execution')}: {some}", err=True)
+        click.echo(f"waiting for {words.format_count(len(left), 'execution')}: {some}", err=True)
         time.sleep(_LOOK_S)
         left = list_in_progress(table, machines, datetime.now(UTC))
     if as_json:
         click.echo(json.dumps({"until": until.isoformat(), "in_progress": left}, indent=2))
     else:
-        click.echo(f"no new runs until {words.moment(until)}")
+        click.echo(f"no new runs until {words.format_moment(until)}")
         click.echo(f"in progress: {', '.join(left) if left else 'nothing; update it now'}")
     return 3 if left else 0

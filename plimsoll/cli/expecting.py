@@ -12,7 +12,7 @@ import click
 
 from plimsoll import words
 from plimsoll.cli.exit_codes import choose_exit_code_of_runs
-from plimsoll.cli.output import fold_line, terminal_width
+from plimsoll.cli.output import fold_line, measure_terminal
 from plimsoll.errors import UsageError
 from plimsoll.files import write_whole
 
@@ -136,9 +136,9 @@ class Expecting:
 
         Rules that are not met are repeated on standard error: they are the last lines of a verb.
         """
-        from plimsoll.report.summaries import markdown, write_junit
+        from plimsoll.report.summaries import write_junit, write_markdown
 
-        texts = ((self.junit, write_junit), (self.markdown, markdown))
+        texts = ((self.junit, write_junit), (self.markdown, write_markdown))
         for path, written in texts:
             if path is not None:
                 write_whole(path, written(summaries))
@@ -146,7 +146,7 @@ class Expecting:
             for case in summary.cases:
                 if case.outcome == "not met":
                     line = f"plimsoll: {summary.name}: {case.name} is not met: {case.because}"
-                    folded = fold_line(words.escape_controls(line), 2, terminal_width(err=True))
+                    folded = fold_line(words.escape_controls(line), 2, measure_terminal(err=True))
                     click.echo(folded, err=True)
         return choose_exit_code_of_runs(summaries)
 

@@ -47,7 +47,7 @@ class ExperimentProgress(Lines):
         going += [f"{cell.name} ({_describe_progress(cell)})" for cell in now.running]
         running = ", ".join(going)
         done = f"{now.ended} of {len(now.cells)} cells done"
-        elapsed = words.duration(round(self.elapsed_s))
+        elapsed = words.format_duration(round(self.elapsed_s))
         self.status(f"{done} · running: {running or 'none'} · {elapsed} elapsed")
         if now.record.state.ended:
             gone = "target and snapshot" if now.datasets else "target"
@@ -56,8 +56,8 @@ class ExperimentProgress(Lines):
     def _tell_datasets(self, now: ExperimentStatus) -> None:
         """Print how many datasets are prepared only once, and the outcome of each."""
         if now.datasets:
-            datasets = words.plural(len(now.datasets), "dataset")
-            self.say(f"{datasets} prepared once, for {words.plural(len(now.cells), 'run')}")
+            datasets = words.format_count(len(now.datasets), "dataset")
+            self.say(f"{datasets} prepared once, for {words.format_count(len(now.cells), 'run')}")
         for one in now.datasets:
             if one.state is not None and one.state.ended:
                 size = f", {one.layout.size_words}" if one.layout else ""
@@ -79,7 +79,9 @@ def _describe_outcome(cell: CellStatus) -> str:
     figure = cell.capacity_ops_per_second
     if figure is None:
         return cell.verdict
-    return f"{cell.verdict}, {words.prepend_bound(words.throughput(float(figure)), cell.bound)}"
+    return (
+        f"{cell.verdict}, {words.prepend_bound(words.format_throughput(float(figure)), cell.bound)}"
+    )
 
 
 # A finished experiment.
@@ -227,7 +229,7 @@ def status(experiment_id: str, *, url: str | None, stack: str | None, as_json: b
 
 
 def _print_cells(experiment: ExperimentDetail) -> None:
-    done = f"{experiment.ended} of {words.plural(len(experiment.cells), 'run')} done"
+    done = f"{experiment.ended} of {words.format_count(len(experiment.cells), 'run')} done"
     click.echo(f"{experiment.record.name}  {experiment.record.state}, {done}")
     for cell in experiment.cells:
         state = "waits" if cell.state is None else str(cell.state)

@@ -127,14 +127,14 @@ class FindPage:
     def answer(self, request: HttpRequest, path: str) -> HttpAnswer:
         """Answer a request: the list with the one search, the search, and its end."""
         if path == "/runs" and request.method == "GET":
-            return _json_answer(Runs(runs=tuple(self._list_runs()), next_cursor=None))
+            return _dump_answer(Runs(runs=tuple(self._list_runs()), next_cursor=None))
         if path == f"/runs/{SEARCH}" and request.method == "DELETE":
             self._stopping = self._result is None
             self.stop("it was stopped from its page")
-            return _json_answer(summarize_record(self._record()), 202 if self._stopping else 200)
+            return _dump_answer(summarize_record(self._record()), 202 if self._stopping else 200)
         if path == f"/runs/{SEARCH}/live" and request.method == "GET":
             try:
-                return _json_answer(self.live(Cursor.parse(request.args.get("after"))))
+                return _dump_answer(self.live(Cursor.parse(request.args.get("after"))))
             except PlimsollError as error:
                 return build_refusal(422, str(error))
         return build_refusal(404, "A search on this machine has nothing of this name")
@@ -168,7 +168,7 @@ class FindPage:
         return record_search(self._request, self._began).model_copy(update=now)
 
 
-def _json_answer(model: Model, status: int = 200) -> HttpAnswer:
+def _dump_answer(model: Model, status: int = 200) -> HttpAnswer:
     headers = (("Content-Type", "application/json"), ("Cache-Control", "no-store"))
     return HttpAnswer(status, headers, model.model_dump_json().encode())
 
@@ -205,13 +205,13 @@ class FindProgress(Lines):
         done = sum(part.succeeded for part in second)
         parts = [describe_plan(plan), f"second {second[0].second + 1}"]
         whose = "" if plan.clients == 1 else " by the first client"
-        parts.append(f"{words.throughput(done)}{whose}")
+        parts.append(f"{words.format_throughput(done)}{whose}")
         limits = self._request.limits.limits_us
         for part in second:
             if part.p99_us is not None:
                 limit = limits.get(part.operation)
-                of_limit = f" of {words.latency(limit)}" if limit else ""
-                parts.append(f"{part.operation} p99 {words.latency(part.p99_us)}{of_limit}")
+                of_limit = f" of {words.format_latency(limit)}" if limit else ""
+                parts.append(f"{part.operation} p99 {words.format_latency(part.p99_us)}{of_limit}")
         self.status(" · ".join(parts) + self._describe_time_left(plan))
 
     def _describe_time_left(self, plan: StepPlan) -> str:
@@ -219,7 +219,9 @@ class FindProgress(Lines):
             return f" · about {self._steps} steps to come"
         each = self._request.load.warmup_s + self._request.load.duration_s + JUDGING_S
         left = self._steps - plan.index + 1
-        return f" · about {words.duration(left * each)} left" if left > 0 else " · nearly done"
+        return (
+            f" · about {words.format_duration(left * each)} left" if left > 0 else " · nearly done"
+        )
 
 
 # The terminal as the caller of a search.

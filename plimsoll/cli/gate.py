@@ -222,9 +222,10 @@ def print_result(result: GateResult) -> None:
     from plimsoll.cli.output import console, make_table, print_figures
     from plimsoll.gate.verdict import COUNT_WORDS
 
-    rate = words.percent(result.false_alarms_max)
+    rate = words.format_percent(result.false_alarms_max)
     click.echo(
-        f"{result.verdict}: {words.plural(result.tested, 'count')} tested together, false alarms in"
+        f"{result.verdict}: {words.format_count(result.tested, 'count')} tested together, false"
+        " alarms in"
         f" at most {rate} of comparisons"
     )
     for line in (*result.sentences, *(f"note: {note}" for note in result.notes)):
@@ -241,7 +242,7 @@ def print_result(result: GateResult) -> None:
             COUNT_WORDS[one.count],
             words.NOTHING if one.before is None else words.format_three_figures(one.before),
             words.NOTHING if one.after is None else words.format_three_figures(one.after),
-            words.NOTHING if least is None or least > 1 else words.percent(least),
+            words.NOTHING if least is None or least > 1 else words.format_percent(least),
             "weak: not tested" if one.count in WEAK else one.outcome,
         )
     print_figures(console(), table)

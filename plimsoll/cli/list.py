@@ -62,7 +62,7 @@ def command(
             "" if run.state.ended else run.phase,
             str(run.progress.steps_finished),
             describe_capacity(run),
-            words.moment(run.submitted_at),
+            words.format_moment(run.submitted_at),
         )
     console().print(table)
     return 0
@@ -70,5 +70,5 @@ def command(
 
 def warn_left_out(count: int) -> None:
     """Warn that a list is incomplete."""
-    records = words.plural(count, "record is", "records are")
+    records = words.format_count(count, "record is", "records are")
     click.echo(f"{records} left out: the service cannot read them, see its logs", err=True)

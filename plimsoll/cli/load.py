@@ -44,10 +44,10 @@ def format_second(operations: Sequence[dict[str, Any]], warmup_s: float, load_s:
     warms_up = "  warm-up" if second < warmup_s else ""
     parts = [f"{min(second + 1, load_s):>5g} s{warms_up}  {succeeded:>9,} ops"]
     if errors:
-        parts.append(words.plural(errors, "error"))
+        parts.append(words.format_count(errors, "error"))
     parts.extend(
-        f"{operation['operation']} p99 {words.latency(operation['p99_us'])}"
-        f" max {words.latency(operation['max_us'])}"
+        f"{operation['operation']} p99 {words.format_latency(operation['p99_us'])}"
+        f" max {words.format_latency(operation['max_us'])}"
         for operation in operations
         if operation["p99_us"] is not None
     )
@@ -59,24 +59,24 @@ def print_report(report: LoadReport, compiled: Compiled, server: str, *, seed: i
     loop = (
         "closed loop"
         if report.rate_ops_per_second is None
-        else f"open loop, {words.load(report.rate_ops_per_second, 'rate_ops_per_second')}"
+        else f"open loop, {words.format_load(report.rate_ops_per_second, 'rate_ops_per_second')}"
     )
-    connections = words.plural(report.connections, "connection")
-    records = f", {words.plural(compiled.records, 'record')}" if compiled.tables else ""
+    connections = words.format_count(report.connections, "connection")
+    records = f", {words.format_count(compiled.records, 'record')}" if compiled.tables else ""
     click.echo(f"{compiled.name} on {server}{records}; {loop}, {connections}")
-    window = words.duration(report.window_s)
+    window = words.format_duration(report.window_s)
     click.echo(f"window {window}, ended by {report.ended}; seed {seed}")
     click.echo()
-    console().print(_operations_table(report))
+    console().print(_make_operations_table(report))
     for line in _describe_logic(report, compiled):
         click.echo(line)
     if any(operation.statements for operation in report.operations.values()):
         click.echo()
-        console().print(_statements_table(report))
+        console().print(_make_statements_table(report))
     if report.nodes:
         click.echo()
-        console().print(_nodes_table(report))
-    errors = _errors_table(report)
+        console().print(_make_nodes_table(report))
+    errors = _make_errors_table(report)
     if errors.row_count:
         click.echo()
         console().print(errors)
@@ -89,14 +89,15 @@ def print_report(report: LoadReport, compiled: Compiled, server: str, *, seed: i
 def _describe_logic(report: LoadReport, compiled: Compiled) -> list[str]:
     """Describe figures per minute, rollbacks that were meant, and tries that were repeated."""
     lines = [
-        f"{name} {words.number(rate)}: {compiled.per_minute[name]} committed per minute"
+        f"{name} {words.format_number(rate)}: {compiled.per_minute[name]} committed per minute"
         for name, rate in report.per_minute(compiled.per_minute).items()
     ]
     for name, operation in report.operations.items():
         if operation.rolled_back:
-            share = words.percent(operation.rolled_back / operation.succeeded)
+            share = words.format_percent(operation.rolled_back / operation.succeeded)
             lines.append(
-                f"{name}: {words.number(operation.rolled_back)} rolled back as meant, {share}"
+                f"{name}: {words.format_number(operation.rolled_back)} rolled back as meant,"
+                f" {share}"
             )
         if operation.retries:
             counted = ", ".join(f"{code}: {n:,}" for code, n in operation.retries.items())
@@ -123,7 +124,7 @@ def _list_doubts(report: LoadReport) -> list[str]:
     return [audit.detail for audit in audits if audit.passed is False]
 
 
-def _operations_table(report: LoadReport) -> Table:
+def _make_operations_table(report: LoadReport) -> Table:
     from plimsoll.model.judging.steps import STATISTICS
 
     with_rows = any(o.rows is not None for o in report.operations.values())
@@ -133,33 +134,35 @@ def _operations_table(report: LoadReport) -> Table:
         *(["rows met"] if with_rows else []),
         "ops/s",
         *(["records/s"] if with_records else []),
-        *map(words.statistic, STATISTICS),
+        *map(words.name_statistic, STATISTICS),
     ]
     table = make_table("operation", *figures, right=figures)
     for name, operation in report.operations.items():
-        cells = _row(operation, report.window_s, with_rows=with_rows, with_records=with_records)
+        cells = _make_row(
+            operation, report.window_s, with_rows=with_rows, with_records=with_records
+        )
         table.add_row(name, *cells)
     return table
 
 
-def _row(
+def _make_row(
     operation: OperationReport, window_s: float, *, with_rows: bool, with_records: bool
 ) -> list[str]:
     from plimsoll.model.judging.steps import STATISTICS
 
     cells = [
-        words.number(operation.succeeded),
-        words.number(sum(operation.errors.values())),
-        *([words.number(operation.rows)] if with_rows else []),
+        words.format_number(operation.succeeded),
+        words.format_number(sum(operation.errors.values())),
+        *([words.format_number(operation.rows)] if with_rows else []),
         _format_rate(operation.succeeded, window_s),
     ]
     if with_records:
         cells.append(_format_rate(operation.records, window_s))
     latencies_us = (getattr(operation.latency_us, statistic) for statistic in STATISTICS)
-    return cells + [words.latency(us) for us in latencies_us]
+    return cells + [words.format_latency(us) for us in latencies_us]
 
 
-def _statements_table(report: LoadReport) -> Table:
+def _make_statements_table(report: LoadReport) -> Table:
     figures = ("count", "mean", "p50", "p99")
     table = make_table("operation", "statement", *figures, right=figures)
     for name, operation in report.operations.items():
@@ -168,35 +171,40 @@ def _statements_table(report: LoadReport) -> Table:
             shown = statement.sql if len(statement.sql) <= 60 else f"{statement.sql[:59]}…"
             latencies = (latency.mean, latency.p50, latency.p99)
             table.add_row(
-                name, shown, words.number(statement.executed), *map(words.latency, latencies)
+                name,
+                shown,
+                words.format_number(statement.executed),
+                *map(words.format_latency, latencies),
             )
     return table
 
 
-def _nodes_table(report: LoadReport) -> Table:
+def _make_nodes_table(report: LoadReport) -> Table:
     figures = ("of the ring", "of operations", "count", "errors", "p99", "taken over", "lost")
     table = make_table("node", *figures, right=figures)
     succeeded = sum(node.succeeded for node in report.nodes)
     for node in report.nodes:
         table.add_row(
             node.address,
-            words.percent(node.ring_share),
-            words.percent(node.succeeded / succeeded if succeeded else None),
-            words.number(node.succeeded),
-            words.number(sum(node.errors.values())),
-            words.latency(node.latency_us.p99),
-            words.number(node.taken_over),
-            words.number(node.lost),
+            words.format_percent(node.ring_share),
+            words.format_percent(node.succeeded / succeeded if succeeded else None),
+            words.format_number(node.succeeded),
+            words.format_number(sum(node.errors.values())),
+            words.format_latency(node.latency_us.p99),
+            words.format_number(node.taken_over),
+            words.format_number(node.lost),
         )
     return table
 
 
-def _errors_table(report: LoadReport) -> Table:
+def _make_errors_table(report: LoadReport) -> Table:
     table = make_table("operation", "error", "times", "the server said", right=("times",))
     errors = {name: operation.errors for name, operation in report.operations.items()}
     for name, counts in (*errors.items(), ("(connecting)", report.connection_report.failed)):
         for code, count in counts.items():
-            table.add_row(name, code, words.number(count), report.error_examples.get(code, ""))
+            table.add_row(
+                name, code, words.format_number(count), report.error_examples.get(code, "")
+            )
     return table
 
 
@@ -207,24 +215,27 @@ def _print_client(report: LoadReport) -> None:
         if client.cpu_us_per_operation is None
         else f"{words.format_three_figures(client.cpu_us_per_operation)} µs CPU per operation"
     )
-    user, system = words.duration(client.cpu_user_s), words.duration(client.cpu_system_s)
-    busy = words.percent(client.busy_fraction)
+    user, system = (
+        words.format_duration(client.cpu_user_s),
+        words.format_duration(client.cpu_system_s),
+    )
+    busy = words.format_percent(client.busy_fraction)
     polled = ""
     if client.polled_s:
-        polled = f"; busy-polled for {words.duration(client.polled_s)}, not included"
+        polled = f"; busy-polled for {words.format_duration(client.polled_s)}, not included"
     click.echo(f"client: {cost} ({user} user, {system} system), busy {busy} of the window{polled}")
     if client.send_lateness_us is not None:
         late = client.send_lateness_us
         click.echo(
-            f"sends: late by {words.latency(late.p50)} at the median,"
-            f" {words.latency(late.p99)} at p99, {words.latency(late.max)} at most;"
+            f"sends: late by {words.format_latency(late.p50)} at the median,"
+            f" {words.format_latency(late.p99)} at p99, {words.format_latency(late.max)} at most;"
             f" backlog at most {client.backlog_max or 0:,},"
             f" {client.backlog_end or 0:,} at the end; never sent {client.unsent or 0:,}"
         )
     if client.unanswered and (report.rate_ops_per_second or _hangs(client)):
         click.echo(
             f"unanswered at the end: {client.unanswered:,}, the oldest"
-            f" {words.latency(client.oldest_unanswered_us)} old"
+            f" {words.format_latency(client.oldest_unanswered_us)} old"
         )
     connections = report.connection_report
     if connections.replaced:
@@ -237,7 +248,7 @@ def _hangs(client: SelfReport) -> bool:
 
 
 def _format_rate(count: int, window_s: float) -> str:
-    return words.rate(count / window_s if window_s > 0 else None)
+    return words.format_rate(count / window_s if window_s > 0 else None)
 
 
 @click.command("load")
@@ -297,7 +308,7 @@ def command(
 
 def _explain_no_window(report: LoadReport, spec: LoadSpec) -> str:
     """Explain why there was no window."""
-    warmup = words.duration(spec.warmup_s)
+    warmup = words.format_duration(spec.warmup_s)
     if report.ended == "operations":
         done = f"all {report.operations_sent:,} operations were done"
         return f"{done} in the warm-up of {warmup}; --warmup 0 measures them"

@@ -177,11 +177,11 @@ def main(arguments: list[str] | None = None) -> None:
             from plimsoll.cli.options import FLAGS
 
             error = error.name_options(FLAGS)
-        from plimsoll.cli.output import fold_line, terminal_width
+        from plimsoll.cli.output import fold_line, measure_terminal
 
         # the text may come from a server
         told = f"plimsoll: {words.escape_controls(name_limit_in(str(error)))}".splitlines()
-        width = terminal_width(err=True)
+        width = measure_terminal(err=True)
         click.echo("\n".join(fold_line(line, 2, width) for line in told), err=True)
         sys.exit(error.exit_code)
     except OSError as error:  # a full disk or a read-only folder, for instance

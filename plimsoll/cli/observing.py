@@ -115,24 +115,24 @@ def _observe_source(dsn: str, duration: str | None, option: str) -> Observation:
     if for_s > SERVER_MOST_S:
         raise UsageError("--for: of a server a day at most")
     if sys.stderr.isatty():
-        click.echo(f"observing for {words.duration(for_s)}; nothing is changed", err=True)
+        click.echo(f"observing for {words.format_duration(for_s)}; nothing is changed", err=True)
     return observe_server(target, for_s, time.sleep)
 
 
 def print_observation(seen: Observation) -> None:
     """Print what was observed."""
     out = console()
-    sample = words.duration(seen.sample_s)
+    sample = words.format_duration(seen.sample_s)
     out.print(
-        f"{words.escape_controls(seen.database)}, {words.moment(seen.began)} to"
-        f" {words.moment(seen.ended)}"
-        f" ({words.duration(seen.window_s)}, samples of {sample}); measured, not predicted",
+        f"{words.escape_controls(seen.database)}, {words.format_moment(seen.began)} to"
+        f" {words.format_moment(seen.ended)}"
+        f" ({words.format_duration(seen.window_s)}, samples of {sample}); measured, not predicted",
         highlight=False,
         markup=False,
     )
     if seen.line is not None:
         out.print(_describe_standing(seen), highlight=False, markup=False)
-    print_figures(out, _rates_table(seen.rates))
+    print_figures(out, _make_rates_table(seen.rates))
     if seen.operations:
         table = make_table(
             "operation", "ops/s", "share", "mean in the server", right=("ops/s", "share")
@@ -140,9 +140,9 @@ def print_observation(seen: Observation) -> None:
         for one in seen.operations:
             table.add_row(
                 one.name,
-                words.rate(one.ops_per_second),
-                words.percent(one.share),
-                words.latency(one.mean_us),
+                words.format_rate(one.ops_per_second),
+                words.format_percent(one.share),
+                words.format_latency(one.mean_us),
             )
         print_figures(out, table)
     for each in _describe_operations(seen):
@@ -160,15 +160,16 @@ def print_observation(seen: Observation) -> None:
 def _describe_standing(seen: Observation) -> str:
     line = seen.line
     assert line is not None  # noqa: S101 - the caller has looked
-    figure = words.prepend_bound(words.throughput(line.line_ops_per_second), line.bound)
-    peak = f", at its peak at {words.percent(line.peak_share)}" if line.peak_share else ""
+    figure = words.prepend_bound(words.format_throughput(line.line_ops_per_second), line.bound)
+    peak = f", at its peak at {words.format_percent(line.peak_share)}" if line.peak_share else ""
     return (
-        f"production runs at {words.percent(line.mean_share)} of its load line{peak} ({figure} in"
+        f"production runs at {words.format_percent(line.mean_share)} of its load line{peak}"
+        f" ({figure} in"
         f" the run {line.run_id})"
     )
 
 
-def _rates_table(rates: Rates) -> Table:
+def _make_rates_table(rates: Rates) -> Table:
     figures = ("mean", "p50", "p95", "peak")
     table = make_table("a second", *figures, "unit", right=figures)
     for field, name, unit in _SHOWN:

@@ -94,7 +94,7 @@ def _keep_setting(ctx: click.Context, param: click.Parameter, value: int | None)
         ctx.meta.setdefault(_SHORT, {})[name] = str(value)
 
 
-def _short(name: str, about: str) -> Callable[[Command], Command]:
+def _make_short_option(name: str, about: str) -> Callable[[Command], Command]:
     """Return an option that is short for `--set NAME=VALUE`."""
     return click.option(
         f"--{name}",
@@ -118,13 +118,13 @@ def workload_options(command: Command) -> Command:
             help="Set a parameter of the workload; `plimsoll workload show NAME` lists them. Or a"
             " variable of a pgbench script, such as scale=10. Repeatable.",
         ),
-        _short("tables", "Same as --set tables=N (sysbench)."),
-        _short(
+        _make_short_option("tables", "Same as --set tables=N (sysbench)."),
+        _make_short_option(
             "scale",
             "Same as -D scale=N: the value of :scale in pgbench scripts. Without it, the number of"
             " rows in pgbench_branches, or 1.",
         ),
-        _short(
+        _make_short_option(
             "max-tries",
             "How often a pgbench script is tried that meets a deadlock or a serialization failure"
             " (default 1).",

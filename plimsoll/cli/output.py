@@ -35,7 +35,7 @@ def console() -> Console:
     return Console(width=max(200, shutil.get_terminal_size().columns))
 
 
-def terminal_width(*, err: bool = False) -> int | None:
+def measure_terminal(*, err: bool = False) -> int | None:
     """Return the columns of the terminal on standard output, or error; None if it is a pipe."""
     stream = sys.stderr if err else sys.stdout
     return shutil.get_terminal_size().columns if stream.isatty() else None
@@ -119,12 +119,12 @@ def split_table(console: Console, table: Table) -> list[Table]:
             parts[-1].append(index)
     tables = []
     for columns in parts:
-        widths = _share_width(room - gap * len(columns), columns, least, most)
+        widths = _divide_width(room - gap * len(columns), columns, least, most)
         tables.append(_choose_columns(table, columns, widths))
     return tables
 
 
-def _share_width(room: int, columns: list[int], least: list[int], most: list[int]) -> list[int]:
+def _divide_width(room: int, columns: list[int], least: list[int], most: list[int]) -> list[int]:
     """Return the width of each column: the narrowest that lacks some gets the next character."""
     widths = [least[i] for i in columns]
     wanted = [most[i] for i in columns]

@@ -104,5 +104,5 @@ def require_preflight(
         raise UsageError(*wrong)
     if found.failed:
         print_checks(found.failed, Console(stderr=True, width=max(200, console().width)))
-        what = words.plural(len(found.failed), "check")
+        what = words.format_count(len(found.failed), "check")
         raise PreflightError(f"{what} failed: nothing was submitted (--no-preflight submits)")

@@ -65,9 +65,9 @@ def command(
         extra = (
             f", {counted - table.rows:,} of them inserted by loads" if counted > table.rows else ""
         )
-        click.echo(f"{table.name}: {words.plural(counted, 'row')}{extra}")
-    took = words.duration(seconds)
-    done = f"{words.plural(prepared.inserted_rows, 'row')} inserted in {took}"
+        click.echo(f"{table.name}: {words.format_count(counted, 'row')}{extra}")
+    took = words.format_duration(seconds)
+    done = f"{words.format_count(prepared.inserted_rows, 'row')} inserted in {took}"
     click.echo(done if prepared.sent_rows else f"complete already, counted in {took}")
 
 

@@ -52,7 +52,7 @@ class Lines:
         if text in self._said:
             return
         self._said.add(text)
-        elapsed = words.duration(round(self.elapsed_s))
+        elapsed = words.format_duration(round(self.elapsed_s))
         self._console.print(f"{elapsed:>11}  {text}", markup=False, soft_wrap=True)
 
     def status(self, text: str) -> None:
@@ -73,7 +73,7 @@ class RunProgress(Lines):
         """Print what is new."""
         for text in self._events(now):
             self.say(text)
-        elapsed = words.duration(round(self.elapsed_s))
+        elapsed = words.format_duration(round(self.elapsed_s))
         self.status(
             f"{self._describe_phase(now)} · {elapsed} elapsed{self._describe_time_left(now)}"
         )
@@ -104,7 +104,7 @@ class RunProgress(Lines):
             switch = record.switch
             events.append(f"step {switch.step}: switching the target to state {switch.state}")
         if record.metrics_awaited_until:
-            latest = words.time_of_day(record.metrics_awaited_until)
+            latest = words.format_time_of_day(record.metrics_awaited_until)
             events.append(f"conclude: waiting for the target's metrics, until {latest} at most")
         return events + [line.text for line in log_teardown(record)]
 
@@ -146,4 +146,4 @@ class RunProgress(Lines):
 
 
 def _format_wait(epoch_s: float) -> str:
-    return words.duration(max(0, round(epoch_s - time.time())))
+    return words.format_duration(max(0, round(epoch_s - time.time())))

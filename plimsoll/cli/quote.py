@@ -37,37 +37,42 @@ AMOUNTS = ("time", "at least", "expected", "at most")
 def print_quote(name: str, quote: Quote, console: Console) -> None:
     """Print one run's quote."""
     version = f"version {quote.database_version}; " if quote.database_version else ""
-    console.print(f"[bold]{name}[/]  {version}{_price_dates(quote)}", highlight=False)
-    print_figures(console, _times_table(quote))
-    print_figures(console, _money_table(quote.lines, quote.usd))
+    console.print(f"[bold]{name}[/]  {version}{_describe_price_dates(quote)}", highlight=False)
+    print_figures(console, _make_times_table(quote))
+    print_figures(console, _make_money_table(quote.lines, quote.usd))
     _print_end(quote, console)
 
 
 def print_experiment_quote(name: str, quote: ExperimentQuote, console: Console) -> None:
     """Print an experiment's quote: each run's time and cost, and the total cost by item."""
-    console.print(f"[bold]{name}[/]  {_price_dates(quote)}", highlight=False)
+    console.print(f"[bold]{name}[/]  {_describe_price_dates(quote)}", highlight=False)
     table = make_table(
         "run", "time", "at most", "at least", "expected", "at most", "", right=AMOUNTS
     )
     for dataset in quote.datasets:
-        shared = f"with its snapshot, for {words.plural(dataset.runs, 'run')}"
+        shared = f"with its snapshot, for {words.format_count(dataset.runs, 'run')}"
         usd = _add_if_known([dataset.quote.usd, dataset.snapshot.usd])
         times = _format_expected_and_most(dataset.quote.time_s)
-        table.add_row(dataset.name, *times, *_usd(usd), shared)
+        table.add_row(dataset.name, *times, *_format_usd(usd), shared)
     for cell in quote.cells:
         table.add_row(
-            cell.name, *_format_expected_and_most(cell.quote.time_s), *_usd(cell.quote.usd), ""
+            cell.name,
+            *_format_expected_and_most(cell.quote.time_s),
+            *_format_usd(cell.quote.usd),
+            "",
         )
-    runs = words.plural(len(quote.cells), "run")
-    batches = words.plural(quote.batches, "batch", "batches")
+    runs = words.format_count(len(quote.cells), "run")
+    batches = words.format_count(quote.batches, "batch", "batches")
     order = f"{runs} in {batches}, {quote.at_once} at once"
-    table.add_row("in all", *_format_expected_and_most(quote.time_s), *_usd(quote.usd), order)
+    table.add_row(
+        "in all", *_format_expected_and_most(quote.time_s), *_format_usd(quote.usd), order
+    )
     print_figures(console, table)
-    print_figures(console, _money_table(_add_items(quote), quote.usd))
+    print_figures(console, _make_money_table(_add_items(quote), quote.usd))
     _print_end(quote, console)
 
 
-def _price_dates(quote: Quote | ExperimentQuote) -> str:
+def _describe_price_dates(quote: Quote | ExperimentQuote) -> str:
     from plimsoll.quoting.cloud_prices import describe_age
 
     if quote.as_of is None:
@@ -120,46 +125,50 @@ def _add_if_known(parts: list[Amounts | None]) -> Amounts | None:
 
 
 def _format_expected_and_most(time_s: Amounts) -> tuple[str, str]:
-    return words.duration(time_s.expected), words.duration(time_s.most)
+    return words.format_duration(time_s.expected), words.format_duration(time_s.most)
 
 
-def _times_table(quote: Quote) -> Table:
+def _make_times_table(quote: Quote) -> Table:
     table = make_table("phase", "expected", "at most", "assuming", right=AMOUNTS)
     for phase in quote.phases:
-        times = words.duration(phase.expected_s), words.duration(phase.most_s)
+        times = words.format_duration(phase.expected_s), words.format_duration(phase.most_s)
         table.add_row(phase.name, *times, phase.assumption)
     longest = "at most: until the time limit, and the deletion after it"
     table.add_row("in all", *_format_expected_and_most(quote.time_s), longest)
     return table
 
 
-def _money_table(lines: Sequence[QuoteLine], usd: Amounts | None) -> Table:
+def _make_money_table(lines: Sequence[QuoteLine], usd: Amounts | None) -> Table:
     from plimsoll.model.run.quote import add_amounts
 
     table = make_table("item", "at least", "expected", "at most", "price", right=AMOUNTS)
     small = [line for line in lines if line.usd and line.usd.most < CENT]
     for line in lines:
         if line not in small:
-            table.add_row(line.what, *_usd(line.usd), _price(line))
+            table.add_row(line.what, *_format_usd(line.usd), _format_price(line))
     if small:
         sums = add_amounts([line.usd for line in small if line.usd])
-        table.add_row(f"{len(small)} items of under a cent", *_usd(sums), "")
-    table.add_row("in all", *_usd(usd), "")
+        table.add_row(f"{len(small)} items of under a cent", *_format_usd(sums), "")
+    table.add_row("in all", *_format_usd(usd), "")
     return table
 
 
-def _usd(amounts: Amounts | None) -> tuple[str, str, str]:
+def _format_usd(amounts: Amounts | None) -> tuple[str, str, str]:
     if amounts is None:
         return ("not known",) * 3
-    return words.usd(amounts.least), words.usd(amounts.expected), words.usd(amounts.most)
+    return (
+        words.format_usd(amounts.least),
+        words.format_usd(amounts.expected),
+        words.format_usd(amounts.most),
+    )
 
 
-def _price(line: QuoteLine) -> str:
+def _format_price(line: QuoteLine) -> str:
     price = line.price
     if price.usd is None or price.source is None:
         return "not known"
     second = "" if price.source.primary else ", second-hand"
-    return f"{words.usd_each(price.usd, 10)}/{price.unit} ({price.source.as_of}{second})"
+    return f"{words.format_unit_usd(price.usd, 10)}/{price.unit} ({price.source.as_of}{second})"
 
 
 @click.command()
@@ -234,10 +243,10 @@ def _quote_runs(
 
 
 def _require_possible_on_aws(checked: CheckedRequest) -> None:
-    from plimsoll.quoting.quotes import require_known_version, today
+    from plimsoll.quoting.quotes import find_today, require_known_version
     from plimsoll.requests.client_connections import require_openable_connections
 
-    require_known_version(checked.request, on=today())
+    require_known_version(checked.request, on=find_today())
     require_openable_connections(checked.request)
 
 

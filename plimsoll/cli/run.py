@@ -185,11 +185,12 @@ def _run_here(
     from plimsoll.local.leftovers import remove_leftovers
     from plimsoll.local.runner import interrupt_on_termination
     from plimsoll.local.twin import LocalTwin, check_machine
-    from plimsoll.requests.checked_request import request_protocol
+    from plimsoll.requests.checked_request import find_request_protocol
 
     check_machine()
     fetch_programs(
-        {request_protocol(checked.request) for checked, _ in runs}, partial(click.echo, err=True)
+        {find_request_protocol(checked.request) for checked, _ in runs},
+        partial(click.echo, err=True),
     )
     remove_leftovers(partial(click.echo, err=True))
     click.echo("starting the stand-in for AWS on this machine", err=True)

@@ -29,7 +29,7 @@ from plimsoll.report.words import (
     describe_run_cost,
     describe_run_target,
     describe_toggle,
-    limit_facts,
+    list_limit_facts,
     name_limit,
 )
 
@@ -70,12 +70,13 @@ def print_result(result: RunResult, directory: Path | None, console: Console) ->
         *describe_backgrounds(result),
         *result.notes,
         *_list_problems(result.steps),
-        *_cost(result),
+        *_describe_cost(result),
     ):
         _print_line(note, console)
     if result.moments.deleted is not None:
         console.print(
-            f"The target was confirmed deleted at {words.time_of_day(result.moments.deleted)}."
+            "The target was confirmed deleted at"
+            f" {words.format_time_of_day(result.moments.deleted)}."
         )
     _print_places(result, directory, console)
 
@@ -105,7 +106,7 @@ def _print_toggle(result: RunResult, console: Console) -> None:
 
 
 def _print_limit(limiting: LimitingResource, console: Console) -> None:
-    (named, limit), *more = limit_facts(limiting)
+    (named, limit), *more = list_limit_facts(limiting)
     console.print(f"[bold]{named}: {escape(limit)}[/]", highlight=False)
     for name, text in more:
         _print_line(f"{name.lower()}: {text}", console)
@@ -126,7 +127,7 @@ def _print_line(text: str, console: Console) -> None:
     console.print(f"  {folded}", markup=False, highlight=False, soft_wrap=True)
 
 
-def _cost(result: RunResult) -> list[str]:
+def _describe_cost(result: RunResult) -> list[str]:
     spent = describe_run_cost(result)
     return [f"cost: {spent}"] if spent else []
 
@@ -139,29 +140,29 @@ def run_steps_table(result: RunResult) -> Table:
     """Build the table of steps: load, throughput, latencies, storage and CPU."""
     statistic = result.request.limits.statistic
     names = sorted({name for step in result.steps for name in step.step.latency_us})
-    latencies = [f"{escape(name)}\n{words.statistic(statistic)} ms" for name in names]
+    latencies = [f"{escape(name)}\n{words.name_statistic(statistic)} ms" for name in names]
     figures = ("step", "clients", "conns", "ops/s", *latencies, "errors", "IOPS", "queue", "CPU")
     table = make_table(*figures, "", right=figures)
     table.collapse_padding = True
     for step in result.steps:
         table.add_row(
-            words.number(step.plan.index),
-            words.number(step.plan.clients),
-            words.number(step.plan.connections),
-            words.rate(step.step.throughput_ops_per_second),
+            words.format_number(step.plan.index),
+            words.format_number(step.plan.clients),
+            words.format_number(step.plan.connections),
+            words.format_rate(step.step.throughput_ops_per_second),
             *(
-                words.milliseconds(step.step.latency_us.get(name, {}).get(statistic))
+                words.format_milliseconds(step.step.latency_us.get(name, {}).get(statistic))
                 for name in names
             ),
-            words.number(step.step.errors),
+            words.format_number(step.step.errors),
             *list_target_cells(step.target),
-            _verdict_cell(find_judgement(result.capacity, step.plan.index))
+            _write_verdict_cell(find_judgement(result.capacity, step.plan.index))
             or describe_unjudged(step.step),
         )
     return table
 
 
-def _verdict_cell(judged: JudgedStep | None) -> str:
+def _write_verdict_cell(judged: JudgedStep | None) -> str:
     if judged is None:
         return ""
     color = {"passed": "green", "failed": "red"}.get(judged.outcome, "yellow")
@@ -193,38 +194,38 @@ def _name_steps(judged: JudgedStep) -> str:
     return f"step{'s' if len(numbers) > 1 else ''} {', '.join(numbers)}"
 
 
-def comparison_table(results: Mapping[str, RunResult]) -> Table:
+def make_comparison_table(results: Mapping[str, RunResult]) -> Table:
     """Build a table of several runs, with the ratio of their capacities to the first."""
     table = make_table("", *results)
     first, *_ = runs = list(results.values())
     limits = (name_limit(run.limiting) for run in runs)
-    table.add_row("target", *(_storage_cell(run) for run in runs))
+    table.add_row("target", *(_write_storage_cell(run) for run in runs))
     table.add_row("verdict", *(run.capacity.verdict if run.capacity else run.state for run in runs))
-    table.add_row("capacity", *(_capacity_cell(run) for run in runs))
+    table.add_row("capacity", *(_write_capacity_cell(run) for run in runs))
     table.add_row("limited by", *limits)
-    table.add_row("ratio", *(_ratio_cell(run, first) for run in runs))
+    table.add_row("ratio", *(_write_ratio_cell(run, first) for run in runs))
     return table
 
 
-def _storage_cell(run: RunResult) -> str:
+def _write_storage_cell(run: RunResult) -> str:
     target = run.request.target
     if isinstance(target, EndpointTarget | AuroraTarget):
         return describe_target(target)
     return describe_volume(target.volume)
 
 
-def _capacity_cell(run: RunResult) -> str:
+def _write_capacity_cell(run: RunResult) -> str:
     capacity = run.capacity
     if capacity is None or capacity.max_sustainable_throughput_ops_per_second is None:
         return words.NOTHING
-    figure = words.throughput(capacity.max_sustainable_throughput_ops_per_second)
-    at = f" at {words.load(capacity.at, capacity.axis)}" if capacity.at is not None else ""
+    figure = words.format_throughput(capacity.max_sustainable_throughput_ops_per_second)
+    at = f" at {words.format_load(capacity.at, capacity.axis)}" if capacity.at is not None else ""
     return words.prepend_bound(figure, capacity.bound) + at
 
 
-def _ratio_cell(run: RunResult, first: RunResult) -> str:
+def _write_ratio_cell(run: RunResult, first: RunResult) -> str:
     """Format the ratio to the first run; runs with different questions have none."""
     if make_question_key(run) != make_question_key(first):
         return words.NOTHING
     ratio = divide_capacities(run.name, run.capacity, first.name, first.capacity)
-    return words.NOTHING if ratio is None else words.ratio(ratio.value, ratio.bound)
+    return words.NOTHING if ratio is None else words.format_ratio(ratio.value, ratio.bound)

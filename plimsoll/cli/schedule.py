@@ -150,7 +150,7 @@ def history(name: str, *, url: str | None, stack: str | None, as_json: bool) -> 
     if as_json:
         click.echo(history.model_dump_json(indent=2))
         return 0
-    console().print(_points_table(history))
+    console().print(_make_points_table(history))
     for change in history.changes:
         click.echo(_describe_change(change))
     if not history.changes:
@@ -160,7 +160,7 @@ def history(name: str, *, url: str | None, stack: str | None, as_json: bool) -> 
     return 0
 
 
-def _points_table(history: History) -> Table:
+def _make_points_table(history: History) -> Table:
     metrics = sorted({metric for point in history.points for metric in point.target.figures})
     table = make_table("scheduled (UTC)", "run", "state", *metrics, right=metrics)
     for point in history.points:
@@ -184,19 +184,21 @@ def _format_figure(figure: Figure | None, metric: str) -> str:
         return words.NOTHING
     unit = "ops/s" if metric == CompareCapacity().metric else "us"
     if figure.value is not None:
-        return words.metric(figure.value, unit)
+        return words.format_in_unit(figure.value, unit)
     for limit, bound in ((figure.at_least, ">="), (figure.below, "<")):
         if limit is not None:
-            return words.prepend_bound(words.metric(limit, unit), bound)
+            return words.prepend_bound(words.format_in_unit(limit, unit), bound)
     return f"{words.NOTHING} ({figure.why_none})"
 
 
 def _describe_change(change: Change) -> str:
     kind = "regression" if change.regression else "improvement"
-    before, after = (words.metric(s.mean, change.unit) for s in (change.before, change.after))
+    before, after = (
+        words.format_in_unit(s.mean, change.unit) for s in (change.before, change.after)
+    )
     return (
         f"{kind}: {change.metric} {words.describe_change(change.change_share)}, from"
         f" {before} to {after},"
         f" since {change.at:%Y-%m-%d %H:%M} UTC; p = {change.p_value:.2g},"
-        f" {words.plural(change.before.runs, 'run')} before, {change.after.runs} after"
+        f" {words.format_count(change.before.runs, 'run')} before, {change.after.runs} after"
     )

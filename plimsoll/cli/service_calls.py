@@ -102,7 +102,7 @@ def describe_capacity(run: RunSummary) -> str:
         return words.NOTHING
     if run.capacity_ops_per_second is None:
         return run.verdict
-    figure = words.throughput(run.capacity_ops_per_second)
+    figure = words.format_throughput(run.capacity_ops_per_second)
     return f"{run.verdict} {words.prepend_bound(figure, run.bound)}"
 
 

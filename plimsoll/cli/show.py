@@ -65,7 +65,7 @@ def print_results(results: Results, *, as_json: bool) -> None:
     """
     from rich.console import Console
 
-    from plimsoll.cli.run_text import comparison_table, print_result
+    from plimsoll.cli.run_text import make_comparison_table, print_result
     from plimsoll.report.comparing.comparing import compare_runs
 
     if as_json:
@@ -79,7 +79,7 @@ def print_results(results: Results, *, as_json: bool) -> None:
         console.print()
     if len(results) > 1:
         print_figures(
-            console, comparison_table({name: result for name, (_, result) in results.items()})
+            console, make_comparison_table({name: result for name, (_, result) in results.items()})
         )
         for sentence in compare_runs([result for _, result in results.values()]).sentences:
             console.print(sentence, highlight=False, soft_wrap=not console.is_terminal)

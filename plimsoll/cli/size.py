@@ -73,7 +73,7 @@ def parse_share(text: str) -> float:
     return float(found[1]) / 100
 
 
-def with_prices(command: AnyCommand) -> AnyCommand:
+def add_price_options(command: AnyCommand) -> AnyCommand:
     """Give a command the options `--region` and `--prices`, which `find_prices` takes."""
     region = click.option(
         "--region",
@@ -151,7 +151,7 @@ def print_sizing(answer: Sizing, *, whole: bool) -> None:
         print_figures(shown, _make_table(make_options_table(rows)))
     if len(rows) < len(answer.options):
         more = len(answer.options) - len(rows)
-        _say(shown, f"and {words.plural(more, 'more target')}, with --all or --json")
+        _say(shown, f"and {words.format_count(more, 'more target')}, with --all or --json")
     if failing := [option for option in answer.measured if option.outlook != "carries"]:
         _say(shown, "\nMeasured, and not known to carry the load:")
         print_figures(shown, _make_table(make_options_table(failing)))
@@ -183,7 +183,7 @@ def _print_clouds(shown: Console, answer: Sizing, *, whole: bool) -> None:
             _say(shown, "none carries this")
         if len(rows) < len(options):
             more = len(options) - len(rows)
-            _say(shown, f"and {words.plural(more, 'more target')}, with --all or --json")
+            _say(shown, f"and {words.format_count(more, 'more target')}, with --all or --json")
     _say(shown, f"\n{MARKED}; {words.NOTHING} is a price that is not known")
 
 
@@ -244,7 +244,7 @@ def _make_table(made: ReportTable) -> Table:
     metavar="GIB",
     help="Size of the smallest volume that holds the data. Default: the run's.",
 )
-@with_prices
+@add_price_options
 @click.option(
     "--confirm",
     is_flag=True,
@@ -445,7 +445,7 @@ def _read_confirmations(
     from plimsoll.report.folder import list_run_folders
 
     found = {}
-    for made in sorted(list_run_folders(folder), key=_folder_number):
+    for made in sorted(list_run_folders(folder), key=_find_folder_number):
         result = _read_result(made)
         if result.failure is not None:
             _tell(f"left out: {made}: the run failed: {result.failure.cause}")
@@ -481,7 +481,7 @@ def _write_page(answer: Sizing, output: Path) -> None:
     write_whole(output, render_sizing(answer))
 
 
-def _folder_number(folder: Path) -> int:
+def _find_folder_number(folder: Path) -> int:
     return int(folder.name) if folder.name.isdigit() else 0
 
 

@@ -19,7 +19,7 @@ from plimsoll.sizing.cheapest import choose_option
 from plimsoll.sizing.confirmation import compare_with_run, write_confirming_request
 from plimsoll.sizing.from_run import Measured
 from plimsoll.sizing.rank import Wish
-from plimsoll.sizing.size import create_sizer, target_words
+from plimsoll.sizing.size import create_sizer, name_purchase
 
 MOST = 2  # runs; more would hardly decide what two have not
 
@@ -69,8 +69,11 @@ def confirm_prediction(
         )
         checked = check_request(request)
         require_all_possible(Path("--confirm"), {request.name: checked}, local=True)
-        expected = f"{words.rate(found.low)} to {words.throughput(found.high)} predicted here"
-        click.echo(f"confirming: {target_words(option.target)}, {expected}", err=True)
+        expected = (
+            f"{words.format_rate(found.low)} to {words.format_throughput(found.high)} predicted"
+            " here"
+        )
+        click.echo(f"confirming: {name_purchase(option.target)}, {expected}", err=True)
         if run_here([(checked, place)], None):
             raise KeyboardInterrupt
         failure = read_model(place / RESULT, RunResult).failure

@@ -28,28 +28,28 @@ def status(run_id: str, *, url: str | None, stack: str | None, as_json: bool) ->
     if as_json:
         click.echo(run.model_dump_json(indent=2))
         return 0
-    for name, value in _rows(run):
+    for name, value in _list_rows(run):
         click.echo(f"{name:<10} {value}")
     return 0
 
 
-def _rows(run: RunDetail) -> list[tuple[str, str]]:
+def _list_rows(run: RunDetail) -> list[tuple[str, str]]:
     from plimsoll.aws.run_records import now
 
     ended = run.ended_at
-    took = words.duration(round(((ended or now()) - run.submitted_at).total_seconds()))
+    took = words.format_duration(round(((ended or now()) - run.submitted_at).total_seconds()))
     rows = [
         ("run", f"{run.run_id}  {run.name}  (team {run.team})"),
-        ("target", _target(run)),
+        ("target", _describe_target(run)),
         ("state", str(run.state) if run.state.ended else f"{run.state}, {run.phase} phase"),
         ("time", f"{took} {'in all' if ended else 'so far'}"),
-        ("steps", words.plural(run.progress.steps_finished, "step") + " finished"),
+        ("steps", words.format_count(run.progress.steps_finished, "step") + " finished"),
     ]
     if run.expires_at is not None and ended is None:
-        latest = words.time_of_day(run.expires_at)
+        latest = words.format_time_of_day(run.expires_at)
         rows.append(("limit", f"its target is deleted at {latest} at the latest"))
     if run.metrics_awaited_until is not None and ended is None:
-        latest = words.time_of_day(run.metrics_awaited_until)
+        latest = words.format_time_of_day(run.metrics_awaited_until)
         rows.append(("metrics", f"waiting for those of its target, until {latest} at the latest"))
     if run.failure is not None:
         rows.append(("failure", run.failure.cause))
@@ -58,12 +58,12 @@ def _rows(run: RunDetail) -> list[tuple[str, str]]:
     if run.teardown_error is not None:
         rows.append(("teardown", run.teardown_error))
     if run.deleted_at is not None:
-        seen = words.time_of_day(run.deleted_at)
+        seen = words.format_time_of_day(run.deleted_at)
         rows.append(("deleted", f"its target was confirmed deleted at {seen}"))
     return [*rows, *((words.DASHBOARDS[name], link) for name, link in run.links.items())]
 
 
-def _target(run: RunDetail) -> str:
+def _describe_target(run: RunDetail) -> str:
     from plimsoll.model.request.descriptions import describe_target
 
     target = run.request.target

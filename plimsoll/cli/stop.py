@@ -27,6 +27,8 @@ def stop(run_id: str, *, url: str | None, stack: str | None, wait: bool, as_json
     else:
         gone = ""
         if run.deleted_at:
-            gone = f"; its target was confirmed deleted at {words.time_of_day(run.deleted_at)}"
+            gone = (
+                f"; its target was confirmed deleted at {words.format_time_of_day(run.deleted_at)}"
+            )
         click.echo(f"{run.run_id} is {run.state}{gone}")
     return 0

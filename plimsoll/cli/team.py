@@ -58,7 +58,9 @@ def put(file: Path, *, stack: str) -> int:
     document = read_document(read_text(file), str(file))
     teams = document.check(partial(validate, Teams)).teams
     put_teams(find_table(stack), teams)
-    click.echo(f"{words.plural(len(teams), 'team')} written; they count from the next call on")
+    click.echo(
+        f"{words.format_count(len(teams), 'team')} written; they count from the next call on"
+    )
     return 0
 
 
@@ -110,4 +112,4 @@ def _describe_limits(team: Team) -> list[str]:
         team.usd_per_run,
         team.spend_usd_per_month,
     )
-    return ["no limit" if most is None else words.number(most) for most in limits]
+    return ["no limit" if most is None else words.format_number(most) for most in limits]

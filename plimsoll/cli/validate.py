@@ -12,7 +12,7 @@ import click
 
 from plimsoll import words
 from plimsoll.cli.options import allow_files_option
-from plimsoll.cli.output import fold_line, terminal_width
+from plimsoll.cli.output import fold_line, measure_terminal
 from plimsoll.complaints import Place
 from plimsoll.errors import UsageError
 
@@ -56,7 +56,7 @@ def validate(
         raise
     if as_json:
         click.echo(json.dumps(_build_bodies(asked), indent=2))
-    width = terminal_width(err=as_json)
+    width = measure_terminal(err=as_json)
     for name, checked in requests.items():
         workload = checked.request.workload.name or "its own workload"
         what = f"{name}: {describe_target(checked.request.target)}; {workload}"
@@ -65,7 +65,7 @@ def validate(
             click.echo(f"  {fold_line(line, 4, width)}", err=as_json)
     searched = isinstance(asked, CheckedExperiment) and asked.experiment.want is not None
     at_most = " at most" if searched else ""
-    runs = words.plural(len(requests), "run")
+    runs = words.format_count(len(requests), "run")
     shown = words.escape_controls(str(request_file))
     click.echo(f"{shown} is valid: {runs}{at_most}", err=as_json)
 
@@ -108,7 +108,7 @@ def require_all_possible(
             target.
     """
     from plimsoll.quoting.prices import read_builtin_prices
-    from plimsoll.quoting.quotes import require_known_version, require_possible, today
+    from plimsoll.quoting.quotes import find_today, require_known_version, require_possible
     from plimsoll.requests.cells import CheckedExperiment
     from plimsoll.sizing.cheapest import require_searchable
 
@@ -126,7 +126,7 @@ def require_all_possible(
         try:
             require_possible(checked, read_builtin_prices(), local=local)
             if not local:
-                require_known_version(checked.request, on=today())
+                require_known_version(checked.request, on=find_today())
         except UsageError as error:
             source = f"{request_file}: {name}" if len(requests) > 1 else str(request_file)
             place = Place(source)

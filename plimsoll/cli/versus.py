@@ -123,7 +123,7 @@ def command(
     unit = "ops/s" if options.rate is None else "us"
 
     def show_figure(number: int, figure: float) -> None:
-        click.echo(f"{NAMES[number]}  {words.metric(figure, unit)}", err=True)
+        click.echo(f"{NAMES[number]}  {words.format_in_unit(figure, unit)}", err=True)
 
     with interrupt_on_termination():  # a load ends on signals by itself; between loads nothing does
         result = run_versus(
@@ -153,10 +153,12 @@ def describe(result: VersusResult) -> str:
     if result.low is None or result.high is None:
         interval = "too few pairs for an interval"
     else:
-        sure = words.percent(result.confidence)
-        interval = f"{sure} confidence sequence {words.ratio_interval(result.low, result.high)}"
-    counted = f"{words.plural(len(result.pairs), 'pair')} {describe_order(result.order)}"
-    least = words.percent(result.matters_share)
+        sure = words.format_percent(result.confidence)
+        interval = (
+            f"{sure} confidence sequence {words.format_ratio_interval(result.low, result.high)}"
+        )
+    counted = f"{words.format_count(len(result.pairs), 'pair')} {describe_order(result.order)}"
+    least = words.format_percent(result.matters_share)
     means = {
         "they differ": "the difference is larger than the noise",
         "too small to matter": f"if they differ, then by less than {least}",
@@ -164,14 +166,17 @@ def describe(result: VersusResult) -> str:
     }
     where = ", each at the load that its search found" if result.load_lines else ""
     verdict = (
-        f"{result.outcome}: B has {words.ratio(result.ratio)} times the {result.figure} of A{where}"
+        f"{result.outcome}: B has {words.format_ratio(result.ratio)} times the {result.figure} of"
+        f" A{where}"
         f" ({interval}, {counted}): {means[result.outcome]}"
     )
     lines = [verdict]
     for number, (name, server) in enumerate(zip(NAMES, result.servers, strict=True)):
-        at = f"at {words.plural(result.connections[number], 'connection')}"
+        at = f"at {words.format_count(result.connections[number], 'connection')}"
         if result.load_lines is not None:
             line = result.load_lines[number]
-            at = f"{line.verdict} {at}, {words.throughput(line.ops_per_second)} in its search"
+            at = (
+                f"{line.verdict} {at}, {words.format_throughput(line.ops_per_second)} in its search"
+            )
         lines.append(f"{name}: {server}, {at}")
     return "\n".join([*lines, f"seed {result.seed}"])

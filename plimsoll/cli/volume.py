@@ -62,19 +62,19 @@ def format_rates_header() -> str:
 def format_rates(seen: VolumeRates) -> str:
     """Format what a volume did in an interval as one line of a table."""
     cells = (
-        words.rate(seen.read_iops),
-        words.rate(seen.write_iops),
-        words.rate(seen.flushes_per_second),
-        words.rate(seen.read_mib_s),
-        words.rate(seen.write_mib_s),
-        words.milliseconds(seen.read_latency_us),
-        words.milliseconds(seen.write_latency_us),
-        words.milliseconds(seen.flush_latency_us),
-        words.rate(seen.queue),
-        words.number(None if seen.credits is None else round(seen.credits)),
-        words.duration(None if seen.empty_in_s is None else round(seen.empty_in_s)),
-        words.percent(seen.late_share),
-        words.rate(seen.escaped_iops),
+        words.format_rate(seen.read_iops),
+        words.format_rate(seen.write_iops),
+        words.format_rate(seen.flushes_per_second),
+        words.format_rate(seen.read_mib_s),
+        words.format_rate(seen.write_mib_s),
+        words.format_milliseconds(seen.read_latency_us),
+        words.format_milliseconds(seen.write_latency_us),
+        words.format_milliseconds(seen.flush_latency_us),
+        words.format_rate(seen.queue),
+        words.format_number(None if seen.credits is None else round(seen.credits)),
+        words.format_duration(None if seen.empty_in_s is None else round(seen.empty_in_s)),
+        words.format_percent(seen.late_share),
+        words.format_rate(seen.escaped_iops),
     )
     return "".join(cell.rjust(width) for cell, (_, width) in zip(cells, _COLUMNS, strict=True))
 
@@ -83,22 +83,22 @@ def describe_limits(promise: VolumeLimits) -> str:
     """Describe a volume's documented limits."""
 
     def limit(value: float | None, unit: str) -> str:
-        return "no limit" if value is None else f"{words.number(value)} {unit}"
+        return "no limit" if value is None else f"{words.format_number(value)} {unit}"
 
     throughput = limit(promise.throughput_mib_s, "MiB/s")
     if promise.burst_throughput_mib_s is not None:
-        throughput += f", {words.number(promise.burst_throughput_mib_s)} MiB/s in bursts"
+        throughput += f", {words.format_number(promise.burst_throughput_mib_s)} MiB/s in bursts"
     lines = [
         f"baseline    {limit(promise.baseline_iops, 'IOPS')}",
         f"highest     {limit(promise.burst_iops, 'IOPS')}",
         f"throughput  {throughput}",
-        f"latency     {words.latency(promise.base_latency_us)}, the mean on the idle volume",
+        f"latency     {words.format_latency(promise.base_latency_us)}, the mean on the idle volume",
     ]
     if promise.burst_credits and promise.burst_iops and promise.baseline_iops:
         lasts_s = promise.burst_credits / (promise.burst_iops - promise.baseline_iops)
         lines.append(
-            f"credits     {words.number(promise.burst_credits)}: full, they last"
-            f" {words.duration(lasts_s)} at {words.number(promise.burst_iops)} IOPS"
+            f"credits     {words.format_number(promise.burst_credits)}: full, they last"
+            f" {words.format_duration(lasts_s)} at {words.format_number(promise.burst_iops)} IOPS"
         )
     if promise.stripes > 1:
         lines.append(f"stripes     {promise.stripes}")
@@ -110,8 +110,8 @@ def describe_calibration(result: Calibration) -> str:
     seen = result.measured
     lines = ["", f"{'this machine':32}{'per second':>12}{'MiB/s':>9}{'mean':>10}{'p99':>10}"]
     lines += [
-        f"{kind.name:32}{words.rate(kind.operations_per_second):>12}{words.rate(kind.mib_s):>9}"
-        f"{words.latency(kind.mean_us):>10}{words.latency(kind.p99_us):>10}"
+        f"{kind.name:32}{words.format_rate(kind.operations_per_second):>12}{words.format_rate(kind.mib_s):>9}"
+        f"{words.format_latency(kind.mean_us):>10}{words.format_latency(kind.p99_us):>10}"
         for kind in (
             seen.read,
             seen.write,
@@ -381,7 +381,7 @@ def calibrate(*, directory: Path, seconds_each: float, as_json: bool, **options:
     Exit code 1: it cannot.
     """
     asked, service = _read_volume(options)
-    lasts = words.duration(7 * seconds_each)
+    lasts = words.format_duration(7 * seconds_each)
     click.echo(f"measuring {directory.resolve()} for {lasts} ...", err=True)
     result = compare_with_limits(
         measure_disk(directory, seconds_each=seconds_each), limits(asked, service=service)

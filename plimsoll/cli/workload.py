@@ -58,24 +58,25 @@ def print_derived(derived: Derived, seen: StatementsSeen, out: Path | None) -> N
     table = make_table("operation", *figures, right=figures)
     total = sum(one.calls for one in derived.operations)
     for one in derived.operations:
-        rate = [words.rate(one.calls / seen.interval_s)] if seen.interval_s else []
+        rate = [words.format_rate(one.calls / seen.interval_s)] if seen.interval_s else []
         table.add_row(
             one.name,
-            words.percent(one.calls / total),
+            words.format_percent(one.calls / total),
             *rate,
-            words.latency(1e6 * one.time_s / one.calls if derived.time_s else None),
+            words.format_latency(1e6 * one.time_s / one.calls if derived.time_s else None),
             str(sum(times for _, times in one.statements)),
         )
     print_figures(console, table)
     if seen.interval_s and seen.busiest_minute:
         busiest, mean = seen.busiest_minute / 60, derived.calls / seen.interval_s
         console.print(
-            f"\n{words.rate(mean)} statements/s on average, {words.rate(busiest)} in the busiest"
+            f"\n{words.format_rate(mean)} statements/s on average, {words.format_rate(busiest)} in"
+            " the busiest"
             " minute."
         )
-    of_time = f" and {words.percent(derived.share_of_time)} of the time in the server"
+    of_time = f" and {words.format_percent(derived.share_of_time)} of the time in the server"
     console.print(
-        f"\nIt covers {words.percent(derived.share_of_calls)} of the calls"
+        f"\nIt covers {words.format_percent(derived.share_of_calls)} of the calls"
         f"{of_time if derived.time_s else ''}."
     )
     for note in derived.notes:
@@ -154,9 +155,11 @@ def _print_left_out(derived: Derived, console: Console) -> None:
         alike[one.statement, one.why] = calls + one.calls, time_s + one.time_s
     console.print("\nLeft out:")
     for (statement, why), (calls, time_s) in list(alike.items())[:LEFT_OUT_SHOWN]:
-        of_calls = words.percent(calls / derived.calls if derived.calls else None)
+        of_calls = words.format_percent(calls / derived.calls if derived.calls else None)
         of_time = (
-            f", {words.percent(time_s / derived.time_s)} of the time" if derived.time_s else ""
+            f", {words.format_percent(time_s / derived.time_s)} of the time"
+            if derived.time_s
+            else ""
         )
         console.print(f"- {of_calls} of the calls{of_time}: {statement}: {why}")
     if len(alike) > LEFT_OUT_SHOWN:
@@ -538,7 +541,9 @@ def check(
         table = make_table("condition", "holds", "breaches", "what is true", right=("breaches",))
         for one in found:
             holds = one.unknown or ("no" if one.breaches else "yes")
-            table.add_row(one.name, escape(holds), words.number(one.breaches), escape(one.about))
+            table.add_row(
+                one.name, escape(holds), words.format_number(one.breaches), escape(one.about)
+            )
         print_figures(console(), table)
     if any(one.breaches for one in found):
         return FAILURE
@@ -575,7 +580,7 @@ def show(name: str, *, as_json: bool) -> None:
             click.echo(f"#   {parameter_name} = {parameter.default}: {parameter.about}")
     click.echo(f"\n# the dataset {workload.dataset!r} with --records {compiled.records:,}")
     for table in compiled.tables:
-        click.echo(f"# {table.name}: {words.plural(table.rows, 'row')}")
+        click.echo(f"# {table.name}: {words.format_count(table.rows, 'row')}")
         added = [f"ALTER TABLE {table.name} {sql}" for sql in table.reference_sql.values()]
         for sql in (table.create_sql, *table.index_sql.values(), *added):
             click.echo("\n".join(f"#   {line}" for line in sql.splitlines()))

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from pydantic import Field
 
-from plimsoll.capacity.search import axis_of
+from plimsoll.capacity.search import find_axis
 from plimsoll.console.live import show_loads
 from plimsoll.model.base import Model
 from plimsoll.model.judging.capacity import Axis
@@ -41,6 +41,6 @@ def show_comparison(results: Sequence[RunResult]) -> ComparisonShown:
 def _make_curve(result: RunResult) -> CurveOfRun:
     return CurveOfRun(
         run_id=result.run_id,
-        axis=axis_of(result.request.search),
+        axis=find_axis(result.request.search),
         loads=tuple(show_loads(result.capacity)),
     )

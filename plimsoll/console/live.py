@@ -7,7 +7,7 @@ from datetime import datetime
 from itertools import chain
 from typing import Self
 
-from plimsoll.capacity.search import axis_of
+from plimsoll.capacity.search import find_axis
 from plimsoll.complaints import Complaint
 from plimsoll.console import log
 from plimsoll.console.outlook import find_axis_load, show_money, show_plan, show_time
@@ -31,7 +31,7 @@ from plimsoll.model.service.live import (
     TeardownStage,
     VolumeCaps,
 )
-from plimsoll.report.charts.clock import bin_width_s
+from plimsoll.report.charts.clock import choose_bin_width_s
 from plimsoll.report.headline import build_headline
 from plimsoll.report.words import describe_finished_step
 from plimsoll.workflow.listing import summarize_record
@@ -117,9 +117,9 @@ def show_live(look: Look, after: Cursor, *, points: int = POINTS) -> Live:
         points: The approximate number of bins of a whole series; a cursor keeps its own width.
     """
     record, request = look.record, look.request
-    capacity, axis = look.capacity, axis_of(request.search)
+    capacity, axis = look.capacity, find_axis(request.search)
     elapsed_s = ((record.ended_at or look.at) - record.submitted_at).total_seconds()
-    every_s = after.every_s or bin_width_s(elapsed_s, points)
+    every_s = after.every_s or choose_bin_width_s(elapsed_s, points)
     resources = bin_samples(look.samples, max(every_s, look.period_s))
     told = max((step.plan.index for step in look.steps), default=after.step)
     seen_ms = 1000 * resources.epoch_s[-1] if resources.epoch_s else after.sample_ms

@@ -28,11 +28,11 @@ def log_before_steps(record: RunRecord, request: Request) -> Iterator[LogLine]:
         yield LogLine(id="ready", at=record.target_ready_at, text=f"the target is ready{where}")
     if record.prepare_at:
         workload = request.workload.name or "its own workload"
-        records = words.plural(request.workload.records, "record")
+        records = words.format_count(request.workload.records, "record")
         yield LogLine(id="prepare", at=record.prepare_at, text=f"prepare: {workload}, {records}")
     done_at = record.step_at or record.prepare_at or record.submitted_at
     if record.rows is not None:
-        rows = words.plural(record.rows, "row")
+        rows = words.format_count(record.rows, "row")
         yield LogLine(id="rows", at=done_at, text=f"the dataset is loaded and counted: {rows}")
     if record.preconditioned is not None:
         yield LogLine(id="warming", at=done_at, text=f"warming: {record.preconditioned}")
@@ -75,7 +75,7 @@ def log_after_steps(record: RunRecord) -> Iterator[LogLine]:
     if record.conclude_at:
         yield LogLine(id="conclude", at=record.conclude_at, text="conclude: the steps are judged")
     if record.conclude_at and record.metrics_awaited_until:
-        latest = words.time_of_day(record.metrics_awaited_until)
+        latest = words.format_time_of_day(record.metrics_awaited_until)
         text = f"conclude: waiting for the target's metrics, until {latest} at most"
         yield LogLine(id="metrics", at=record.conclude_at, text=text)
     yield from log_teardown(record)

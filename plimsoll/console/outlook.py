@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from plimsoll.capacity.search import axis_of
+from plimsoll.capacity.search import find_axis
 from plimsoll.model.judging.steps import CLOSING, Step
 from plimsoll.model.request.endpoint_target import EndpointTarget
 from plimsoll.model.request.phases import count_phase_steps
@@ -44,7 +44,7 @@ def show_plan(
 
 def find_axis_load(step: StepPlan, request: Request) -> float:
     """Return a step's load on the axis of the search; for a phase without a rate, its clients."""
-    return float(getattr(step, axis_of(request.search)) or step.clients)
+    return float(getattr(step, find_axis(request.search)) or step.clients)
 
 
 def estimate_step_count(quote: Quote | None) -> int | None:

@@ -27,8 +27,8 @@ from plimsoll.model.run.quote import Quote
 from plimsoll.model.run.results import RunResult, Seconds, SecondTotals, StepResult
 from plimsoll.model.run.run_record import RunRecord
 from plimsoll.model.service.live import Live
-from plimsoll.workflow.history import judge_so_far, so_far
-from plimsoll.workflow.result import volume_limits
+from plimsoll.workflow.history import judge_so_far, read_steps_so_far
+from plimsoll.workflow.result import find_volume_limits
 from plimsoll.workflow.target_figures import read_target_samples
 
 METRICS_EVERY_S = 2.0  # minimum interval: CloudWatch is the most expensive part of a read
@@ -81,7 +81,7 @@ class RunReading:
         if record.step is not None and (self._plan is None or self._plan.index != record.step):
             self._plan = files.find_model(plan_path(record.step), StepPlan)
         if record.steps_finished != self._finished:
-            self._judged_from = [done.step for done in so_far(files)]
+            self._judged_from = [done.step for done in read_steps_so_far(files)]
             self._finished = record.steps_finished
             if self._result is None or self._result.capacity is None:
                 self._capacity = judge_so_far(self._judged_from, self._request)
@@ -98,7 +98,7 @@ class RunReading:
             seconds=seconds,
             samples=samples,
             period_s=self.settings.metric_period_seconds,
-            caps=volume_limits(self._request),
+            caps=find_volume_limits(self._request),
             result=self._result,
         )
 

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from plimsoll.model.histograms import merge_histograms, percentile_us
+from plimsoll.model.histograms import find_percentile_us, merge_histograms
 from plimsoll.model.judging.steps import TargetSample
 from plimsoll.model.run.results import SecondTotals
 from plimsoll.model.service.live import OperationSeries, ResourceSeries, SecondSeries
@@ -46,7 +46,7 @@ def _bin_operation(bins: Sequence[Sequence[SecondTotals]], name: str) -> Operati
         buckets = merge_histograms(second.buckets for second in own)
         worst = [second.max_us for second in own if second.max_us is not None]
         rate, errors = _compute_rates(own, _count_seconds(members))
-        percentiles = percentile_us(buckets, 0.50), percentile_us(buckets, 0.99)
+        percentiles = find_percentile_us(buckets, 0.50), find_percentile_us(buckets, 0.99)
         rows.append((rate, errors, *percentiles, max(worst, default=None)))
     fields = OperationSeries.model_fields
     return OperationSeries(**dict(zip(fields, zip(*rows, strict=True), strict=True)))

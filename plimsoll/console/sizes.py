@@ -12,7 +12,7 @@ from plimsoll.model.base import Model
 from plimsoll.model.judging.steps import Statistic
 from plimsoll.sizing.answer import Negative, Option, Sizing
 from plimsoll.sizing.rank import describe_bound
-from plimsoll.sizing.size import target_words
+from plimsoll.sizing.size import name_purchase
 
 
 class OptionShown(Option):
@@ -31,7 +31,7 @@ class OptionShown(Option):
         """Add texts to an option."""
         return cls(
             **dict(option),
-            target_words=target_words(option.target),
+            target_words=name_purchase(option.target),
             binds_words=None if option.binds is None else describe_bound(option.binds),
             next_words=None if option.next is None else describe_bound(option.next),
         )

@@ -4,7 +4,7 @@ import threading
 from collections.abc import Mapping, Sequence
 
 from plimsoll.model.engine.answered import SecondReport
-from plimsoll.model.histograms import merge_histograms, percentile_us
+from plimsoll.model.histograms import find_percentile_us, merge_histograms
 from plimsoll.model.service.live import LiveSecond, LiveSecondOperation
 
 
@@ -91,5 +91,5 @@ def _sum_operation(parts: Sequence[SecondReport]) -> LiveSecondOperation:
     return LiveSecondOperation(
         succeeded=sum(part.succeeded for part in parts),
         errors=sum(part.errors for part in parts),
-        p99_us=percentile_us(merge_histograms(part.buckets for part in parts), 0.99),
+        p99_us=find_percentile_us(merge_histograms(part.buckets for part in parts), 0.99),
     )

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from plimsoll.databases.family import family_of
+from plimsoll.databases.family import find_family
 from plimsoll.model.engine.asked import EngineOperation, EngineTarget
 from plimsoll.model.engine.values import Value
 from plimsoll.workload.compiled import Compiled
-from plimsoll.workload.cursor import unquoted_word
+from plimsoll.workload.cursor import read_unquoted_word
 from plimsoll.workload.tokens import Token, tokenize
 from plimsoll.workload.values import Scope, is_number
 
@@ -22,7 +22,7 @@ def find_texts_compared_with_numbers(target: EngineTarget, compiled: Compiled) -
     Raises:
         PlimsollError: The database refuses.
     """
-    with family_of(target.protocol).open_datasets(target) as datasets:
+    with find_family(target.protocol).open_datasets(target) as datasets:
         texts = {table.name: datasets.texts_apart_from_numbers(table) for table in compiled.tables}
     if not any(texts.values()):
         return ()
@@ -55,7 +55,7 @@ def list_compared_with_numbers(operation: EngineOperation) -> Iterator[tuple[str
         binds = iter(statement.binds)
         in_condition = False
         for at, token in enumerate(tokens):
-            in_condition |= unquoted_word(token) == "WHERE"
+            in_condition |= read_unquoted_word(token) == "WHERE"
             if token.is_mark("?") and _is_known_number(next(binds), scope) and in_condition:
                 column = _find_compared(tokens[:at])
                 if column:
@@ -71,7 +71,7 @@ def _find_compared(before: tuple[Token, ...]) -> str | None:
     """Return the column of `column = ?`, given the tokens before the `?`; None of other forms."""
     compares = ""
     for token in reversed(before):
-        if token.kind in {"word", "name"} and unquoted_word(token) not in {"BETWEEN", "IN"}:
+        if token.kind in {"word", "name"} and read_unquoted_word(token) not in {"BETWEEN", "IN"}:
             return token.text if compares.upper() in _COMPARES else None
         compares = token.text + compares
     return None

@@ -72,7 +72,7 @@ def check_conditions(
                 except PlimsollError as error:
                     unknown = str(error)
             if breaches is None and ends_at is not None and time.monotonic() >= ends_at:
-                unknown = f"not done when {words.duration(longest_s)} had passed"
+                unknown = f"not done when {words.format_duration(longest_s)} had passed"
             checked.append(
                 CheckedCondition(
                     name=name, about=condition.about, breaches=breaches, unknown=unknown

@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 
 from plimsoll import words
 from plimsoll.errors import PlimsollError
-from plimsoll.model.databases import protocol_facts
+from plimsoll.model.databases import find_protocol_facts
 from plimsoll.model.engine.asked import EngineTarget, Protocol, Tls
 
 # Our queries have answers of some kB; as Python objects this limit takes about 50 MiB.
@@ -277,7 +277,7 @@ def describe_other_server(target: EngineTarget) -> str | None:
         return _describe_stranger(said or http)
     if _SCHEMES[product] == target.protocol:
         return None
-    scheme = protocol_facts(_SCHEMES[product]).dsn_schemes[0]
+    scheme = find_protocol_facts(_SCHEMES[product]).dsn_schemes[0]
     return f"this is {product}: begin the DSN with {scheme}://"
 
 

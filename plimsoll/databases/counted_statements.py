@@ -177,7 +177,7 @@ def find_named_tables(names: Iterable[str], texts: Iterable[str]) -> list[str]:
     return [name for name in names if is_said(name.lower())][:TABLES_MOST]
 
 
-def top_share(counts: Iterable[int], part: float) -> float | None:
+def find_top_share(counts: Iterable[int], part: float) -> float | None:
     """Return the share of rows that have the commonest values; None with too few values to tell.
 
     Args:

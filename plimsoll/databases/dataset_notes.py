@@ -143,7 +143,7 @@ def check_loaded(compiled: Compiled, note: DatasetNote) -> None:
     for table in compiled.tables:
         loaded = note.loaded_rows.get(table.name, 0)
         if loaded < table.rows:
-            records = words.plural(compiled.records, "record")
+            records = words.format_count(compiled.records, "record")
             wanted = max(compiled.records, note.records)
             raise PlimsollError(
                 f"{records} need {table.rows:,} rows of {table.name}, of which only {loaded:,} are"

@@ -7,7 +7,7 @@ from itertools import count
 from random import Random
 
 import plimsoll_engine
-from plimsoll.databases.family import family_of
+from plimsoll.databases.family import find_family
 from plimsoll.errors import PlimsollError
 from plimsoll.model.engine.asked import EngineOperation, EngineStatement, EngineTarget, Let
 from plimsoll.model.engine.values import (
@@ -85,7 +85,7 @@ def find_missing_keys(target: EngineTarget, compiled: Compiled) -> list[MissingK
             meant = drawn.get(key.key_space, False)
             drawn[key.key_space] = meant or operation.rows_least > 0
     found = []
-    with family_of(target.protocol).open_datasets(target) as datasets:
+    with find_family(target.protocol).open_datasets(target) as datasets:
         for table in compiled.tables:
             if table.key_space not in drawn or len(table.key) != 1 or not table.rows:
                 continue
@@ -127,7 +127,7 @@ def draw_from_existing(target: EngineTarget, compiled: Compiled) -> Compiled:
     if not compiled.sampled:
         return compiled
     keys: dict[str, tuple[int | str, ...]] = {}
-    with family_of(target.protocol).open_datasets(target) as datasets:
+    with find_family(target.protocol).open_datasets(target) as datasets:
         for table in compiled.tables:
             if table.key_space in compiled.sampled:
                 sampled = datasets.sample_keys(table.name, table.key[0], SAMPLED)

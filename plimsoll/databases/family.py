@@ -181,7 +181,7 @@ class Family(typing.Protocol):
         """Return what the server owes to its data files; None if it does not report it."""
 
 
-def family_of(protocol: Protocol) -> Family:
+def find_family(protocol: Protocol) -> Family:
     """Return the family whose databases speak a protocol."""
     match protocol:
         case "mysql":

@@ -13,7 +13,7 @@ from plimsoll.databases.counted_statements import (
     select_foremost,
     sum_growth,
 )
-from plimsoll.databases.family import family_of
+from plimsoll.databases.family import find_family
 from plimsoll.databases.thread_history import find_transactions
 from plimsoll.errors import UsageError
 from plimsoll.model.engine.asked import EngineTarget
@@ -97,7 +97,7 @@ def describe_tables(
 
 
 def _refuse_pooler(target: EngineTarget) -> None:
-    if family_of(target.protocol).find_pooler(target) is not None:
+    if find_family(target.protocol).find_pooler(target) is not None:
         raise UsageError(
             f"DSN: a connection pooler or proxy answers at {target.host}:{target.port}; statements"
             " are read from the server itself, since the session is made read-only for that"

@@ -8,7 +8,7 @@ from typing import Any
 
 import plimsoll_engine
 from plimsoll.complaints import Complaint
-from plimsoll.databases.family import family_of
+from plimsoll.databases.family import find_family
 from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.model.engine.asked import DatasetSpec, EngineTarget, LoadOrder
 from plimsoll.workload.compiled import Compiled
@@ -63,7 +63,7 @@ def prepare_dataset(
             " does `plimsoll prepare --workload tpcb-like`"
         )
         raise UsageError(Complaint(("workload",), problem))
-    family = family_of(target.protocol)
+    family = find_family(target.protocol)
     with family.open_datasets(target) as datasets:
         datasets.version()  # refuses a server on which no load would run
         loaded = dict(datasets.create_tables(compiled).loaded_rows)

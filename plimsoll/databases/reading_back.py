@@ -114,14 +114,14 @@ def add_read_back(
                         report = report.model_copy(update=counts)
                     if found.kept or not found.written:
                         break
-                worst = _worse(worst, found)
+                worst = _choose_worse(worst, found)
                 report = report.model_copy(update={"read_back": worst})
     except (PlimsollError, plimsoll_engine.EngineError):
         return report
     return report
 
 
-def _worse(one: ReadBack | None, other: ReadBack) -> ReadBack:
+def _choose_worse(one: ReadBack | None, other: ReadBack) -> ReadBack:
     """Return the one of which a smaller share was kept; what wrote nothing shows nothing."""
     if one is None or not one.written:
         return other

@@ -15,7 +15,7 @@ from plimsoll.model.request.boundary import Boundary
 from plimsoll.model.request.endpoint_target import EndpointTarget
 from plimsoll.model.request.experiment import Experiment
 from plimsoll.quoting.prices import override_prices
-from plimsoll.report.experiment.summary import CellRun, outcome
+from plimsoll.report.experiment.summary import CellRun, summarize_outcome
 from plimsoll.sizing.cheapest import Survey, sort_by_price, summarize_boundary
 from plimsoll.sizing.from_run import Measured
 from plimsoll.sizing.rank import Wish
@@ -80,7 +80,7 @@ def _read_ground(run: CellRun) -> Measured | str:
     """Return a run as the basis of predictions; otherwise the reason why it says nothing."""
     result = run.result
     if result is None or result.capacity is None or result.failure is not None:
-        return outcome(run).no_answer or "it failed"
+        return summarize_outcome(run).no_answer or "it failed"
     limits = run.cell.request.limits
     try:
         return extract_measured(result, limits.statistic, limits.limits_us)

@@ -39,9 +39,9 @@ from plimsoll.report.experiment.summary import (
     CellRun,
     arrange_by_question,
     decide_questions,
-    layout,
-    outcome,
+    divide_axes,
     summarize_fresh_cells,
+    summarize_outcome,
 )
 
 WAYS_OUT = {  # outcomes of an execution that could not record its own end
@@ -86,7 +86,7 @@ def conclude_experiment(
             log_line("ERROR", f"the cells of {experiment_id} are not compared: {error!r}")
             last |= {"state": RunState.FAILED, "failure": failed or _explain_no_comparison(error)}
             ended_as = record.model_copy(update=last)
-            outcomes = tuple(outcome(cell) for cell in cells)
+            outcomes = tuple(summarize_outcome(cell) for cell in cells)
             result = build_result(ended_as, experiment, (), datasets)
             result = result.model_copy(update={"cells": outcomes})
         open_experiment_files(settings, experiment_id).put_model(RESULT, result)
@@ -131,9 +131,9 @@ def build_result(
     In a search for the boundary, the boundary is the conclusion: most cells were not run, so others
     are not compared.
     """
-    places = layout(experiment)
+    places = divide_axes(experiment)
     rows = arrange_by_question(cells, places)
-    outcomes = tuple(outcome(cell) for cell in cells)
+    outcomes = tuple(summarize_outcome(cell) for cell in cells)
     apart_s = _pair_distance_s(experiment, cells, local=record.local)
     decided = () if boundary else decide_questions(rows, apart_s=apart_s)
     fresh = summarize_fresh_cells(rows)

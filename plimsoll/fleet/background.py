@@ -123,10 +123,10 @@ def _list_problems(one: BackgroundResult) -> Iterator[str]:
     for told in describe_failures(one.failed):
         yield f"background {one.name}: {told}"
     if one.errors:
-        yield f"background {one.name}: {words.plural(one.errors, 'operation')} failed"
+        yield f"background {one.name}: {words.format_count(one.errors, 'operation')} failed"
     if one.late_ms > LATE_MS:
-        late = words.duration(one.late_ms / 1000)
+        late = words.format_duration(one.late_ms / 1000)
         yield f"background {one.name}: it began {late} late, and ran for less time"
     if one.ran_s and one.clients_ran and one.throughput_ops_per_second == 0:
-        cut = f", {words.number(one.unanswered)} were cut off" if one.unanswered else ""
+        cut = f", {words.format_number(one.unanswered)} were cut off" if one.unanswered else ""
         yield f"background {one.name}: no operation was answered in the window{cut}"

@@ -25,7 +25,7 @@ def describe_refusal(failed: Iterable[FailedClient], clients: int) -> str | None
     full = [client for client in failed if client.error == errors.ConnectionsRefusedError.__name__]
     if not full:
         return None
-    whose = f"{len(full):,} of {words.plural(clients, 'client')}"
+    whose = f"{len(full):,} of {words.format_count(clients, 'client')}"
     return f"the target refused connections of {whose}: {full[0].cause}"
 
 
@@ -46,7 +46,7 @@ def describe_failures(failed: Iterable[FailedClient]) -> list[str]:
     causes = sorted(by_cause.items(), key=lambda item: -len(item[1]))
     told = [f"{_name_clients(clients)} failed: {cause}" for cause, clients in causes[:CAUSES_TOLD]]
     if others := [client for _, clients in causes[CAUSES_TOLD:] for client in clients]:
-        told.append(f"{words.plural(len(others), 'more client')} failed for other reasons")
+        told.append(f"{words.format_count(len(others), 'more client')} failed for other reasons")
     return told
 
 
@@ -64,7 +64,7 @@ def _name_clients(clients: Sequence[int]) -> str:
         return f"client {clients[0]}"
     named = [str(client) for client in clients[:CLIENTS_NAMED]]
     more = ["..."] if len(clients) > CLIENTS_NAMED else []
-    return f"{words.plural(len(clients), 'client')} ({', '.join(named + more)})"
+    return f"{words.format_count(len(clients), 'client')} ({', '.join(named + more)})"
 
 
 def extract_cause(cause: str) -> str:

@@ -29,7 +29,8 @@ def plan_pass(
     return StepPlan(
         index=planned.index,
         purpose="phase",
-        why=f"phase {planned.phase.name}: {words.number(asked.records)} records to completion, pass"
+        why=f"phase {planned.phase.name}: {words.format_number(asked.records)} records to"
+        " completion, pass"
         f" {turn} of {asked.repetitions}",
         clients=planned.clients,
         connections=planned.connections,

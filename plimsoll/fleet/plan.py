@@ -20,7 +20,7 @@ from plimsoll.model.request.load_request import (
     SECONDS_OF_A_CLIENT,
     compute_longest_load_s,
 )
-from plimsoll.model.request.phases import records_per_operation
+from plimsoll.model.request.phases import compute_records_per_operation
 from plimsoll.model.request.request import Request
 from plimsoll.model.request.search_request import NextStep, RampSearch, StepsSearch
 from plimsoll.model.run.fleet import MISSING_SHARE_MOST, WARMING_STEP, ServerCounters, StepPlan
@@ -206,7 +206,7 @@ def make_load_spec(
     rate = share_rate(plan, client)
     operations, sequence_from = None, 0
     if plan.operations is not None:
-        records_each = records_per_operation(workload.operations)
+        records_each = compute_records_per_operation(workload.operations)
         operations, sequence_from = slice_pass(plan, client, records_each)
     return LoadSpec(
         target=target,

@@ -112,16 +112,21 @@ def _explain_unanswered(step: StepResult, fold: Fold) -> Nothing | None:
         failures.update(step.operations[name].errors)
     examples = fold.error_examples
     reasons = [
-        f"{words.number(count)} failed with {code}"
+        f"{words.format_number(count)} failed with {code}"
         + (f" ({examples[code]})" if code in examples else "")
         for code, count in failures.most_common(3)
     ]
     if fold.unanswered:
-        reasons.append(f"{words.number(fold.unanswered)} still waited for a reply at its end")
+        reasons.append(
+            f"{words.format_number(fold.unanswered)} still waited for a reply at its end"
+        )
     reasons.extend(step.problems[:PROBLEMS_TOLD])
     if len(step.problems) > PROBLEMS_TOLD:
         reasons.extend(["...", step.problems[-1]])
-    why = "; ".join(reasons) or f"none was sent within its {words.duration(step.plan.duration_s)}"
+    why = (
+        "; ".join(reasons)
+        or f"none was sent within its {words.format_duration(step.plan.duration_s)}"
+    )
     reason = f"no {who} was answered in the window of step {step.plan.index}: {why}"
     return Nothing(reason, passing=not failures)
 
@@ -135,7 +140,7 @@ def describe_absent(step: StepResult) -> str | None:
     for one in step.background:
         if one.clients_ran < one.clients:
             why = "; ".join(describe_failures(one.failed)[:1]) or "they never answered"
-            missing = words.plural(one.clients - one.clients_ran, "client")
+            missing = words.format_count(one.clients - one.clients_ran, "client")
             return f"{missing} of the background {one.name} did not run: {why}"
         if one.errors and all(t.latency_us.mean is None for t in one.operations.values()):
             codes: Counter[str] = Counter()

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from statistics import median
 
-from plimsoll.model.histograms import merge_histograms, percentile_us
+from plimsoll.model.histograms import find_percentile_us, merge_histograms
 from plimsoll.model.judging.steps import QUANTILES, Span, Statistic
 from plimsoll.model.run.results import SecondTotals, StepResult
 
@@ -90,5 +90,5 @@ def _read_statistic(buckets: Mapping[int, int], statistic: Statistic) -> float |
         return sum(upper * count for upper, count in buckets.items()) / total
     if statistic == "max":
         return float(max(buckets))
-    upper = percentile_us(buckets, QUANTILES[statistic])
+    upper = find_percentile_us(buckets, QUANTILES[statistic])
     return None if upper is None else float(upper)

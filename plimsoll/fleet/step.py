@@ -13,7 +13,7 @@ import plimsoll_engine
 from plimsoll import words
 from plimsoll.capacity.statistics.trends import detect_trend, find_wave_s
 from plimsoll.capacity.steps.debt import UNFILLED, TimedDebt, measure_growth
-from plimsoll.databases.family import family_of
+from plimsoll.databases.family import find_family
 from plimsoll.fleet.background import add_background_results
 from plimsoll.fleet.failures import CLIENTS_NAMED, describe_failures, describe_refusal
 from plimsoll.fleet.fold import Fold
@@ -144,7 +144,7 @@ def _make_server_figures(
     # The next fleet of a relay connects meanwhile, and the server counts its statements too.
     complete = complete and plan.relay is None
     sent = sum(fold.statements_sent for fold in folds) if complete else None
-    family = family_of(after.family)
+    family = find_family(after.family)
     figures = family.server_figures(plan.server_before, after, statements_by_clients=sent)
     return figures.model_copy(update={"looks": summarize_server_looks(folds[0].looks)})
 
@@ -155,7 +155,7 @@ def _count_commits(
     """Return the commits that the server counted over the whole load; None if unknown."""
     if server is None or after is None or server.restarted or plan.relay is not None:
         return None  # the counters of a relay are read a moment after its windows end
-    return family_of(after.family).waits(server).commits
+    return find_family(after.family).waits(server).commits
 
 
 def _make_step(
@@ -240,17 +240,18 @@ def _list_problems(
     """Describe the problems of a step for its reader."""
     problems = describe_failures(fleet.failed)
     if fleet.missing:
-        missing = words.plural(len(fleet.missing), "client")
+        missing = words.format_count(len(fleet.missing), "client")
         problems.append(f"{missing} never answered: {_list_clients(fleet.missing)}")
     if fleet.late:
-        worst = words.duration(max(fleet.late.values()) / 1000)
+        worst = words.format_duration(max(fleet.late.values()) / 1000)
         latest = sorted(fleet.late, key=lambda client: -fleet.late[client])
-        late = words.plural(len(fleet.late), "client was", "clients were")
+        late = words.format_count(len(fleet.late), "client was", "clients were")
         problems.append(f"{late} late, at most by {worst}: {_list_clients(latest)}")
     if window is not None and not window.whole:
         problems.append(
-            f"all clients ran together for {words.duration(window.length_s)} only, not"
-            f" {words.duration(plan.duration_s)}: throughput is that of this time, latencies are"
+            f"all clients ran together for {words.format_duration(window.length_s)} only, not"
+            f" {words.format_duration(plan.duration_s)}: throughput is that of this time,"
+            " latencies are"
             " those of each client's own window"
         )
     if server is None:

@@ -19,7 +19,9 @@ def kill_after(seconds: float) -> Iterator[None]:
 
     def kill() -> None:
         print(
-            f"the client did not end within {words.duration(seconds)}", file=sys.stderr, flush=True
+            f"the client did not end within {words.format_duration(seconds)}",
+            file=sys.stderr,
+            flush=True,
         )
         os._exit(70)
 

@@ -14,7 +14,7 @@ from urllib.parse import quote, unquote, urlsplit
 from plimsoll.complaints import Scalar
 from plimsoll.databases.connecting import shorten_message
 from plimsoll.databases.counting import WorkCounter
-from plimsoll.databases.family import family_of
+from plimsoll.databases.family import find_family
 from plimsoll.databases.prepare import prepare_dataset
 from plimsoll.errors import PlimsollError
 from plimsoll.model.datasets import TableLayout
@@ -110,7 +110,7 @@ def _fill_copy(state: StateSetup, counter: WorkCounter, name: str) -> Copy:
     compiled = state.compile()
     # One connection inserts in one order, so that all copies have one layout.
     prepared = prepare_dataset(target, compiled, connections=1)
-    with family_of(target.protocol).open_datasets(target) as datasets:
+    with find_family(target.protocol).open_datasets(target) as datasets:
         layout = tuple(datasets.layout(compiled, prepared.counted_rows))
     try:
         committed = counter.execute_in(target, state.statements)

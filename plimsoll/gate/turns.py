@@ -8,7 +8,7 @@ from typing import get_args
 
 import plimsoll_engine
 from plimsoll.databases.counting import Totals, WorkCounter, open_work_counter
-from plimsoll.databases.family import family_of
+from plimsoll.databases.family import find_family
 from plimsoll.errors import PlimsollError
 from plimsoll.gate.states import Copy, StateSetup, make_copy
 from plimsoll.model.engine.answered import LoadReport
@@ -79,7 +79,7 @@ def measure_states(
 
 def _read_setting(copy: Copy, counter: WorkCounter, extent: Extent) -> Setting:
     compiled = copy.compiled
-    with family_of(copy.target.protocol).open_datasets(copy.target) as datasets:
+    with find_family(copy.target.protocol).open_datasets(copy.target) as datasets:
         server = datasets.version()
     return Setting(
         server=server,

@@ -5,7 +5,11 @@ from statistics import fmean
 from typing import Any
 
 from plimsoll import words
-from plimsoll.capacity.statistics.counts import detectable_difference, p_value, select_changed
+from plimsoll.capacity.statistics.counts import (
+    compute_detectable_difference,
+    compute_p_value,
+    select_changed,
+)
 from plimsoll.errors import UsageError
 from plimsoll.model.gate import MIX, TURNS_MIN, WEAK, Change, Count, GateResult, State, Verdict
 from plimsoll.report.summaries import Case, CaseOutcome, Summary
@@ -61,7 +65,7 @@ def compare_states(before: State, after: State) -> GateResult:
     block = before.setting.operations
     told = [key for key in keys if _is_told(old[key]) and _is_told(new.get(key, ()))]
     p_values = {
-        key: p_value(_drop_missing(old[key]), _drop_missing(new[key]), block)
+        key: compute_p_value(_drop_missing(old[key]), _drop_missing(new[key]), block)
         for key in told
         if key[1] not in WEAK
     }
@@ -78,7 +82,7 @@ def compare_states(before: State, after: State) -> GateResult:
         )
         if key in p_values:
             more = (means[1] or 0.0) > (means[0] or 0.0)
-            least = detectable_difference(
+            least = compute_detectable_difference(
                 _drop_missing(old[key]),
                 _drop_missing(new[key]),
                 block,
@@ -161,13 +165,13 @@ def _describe_operations(operations: Sequence[str], changes: Sequence[Change]) -
         of_it = [one for one in changes if one.operation == operation]
         differing = {one.count: one for one in of_it if one.outcome in {"more", "less"}}
         if differing:
-            figures = "; ".join(map(describe_change, differing.values()))
+            figures = "; ".join(map(describe_count_change, differing.values()))
             meaning = explain(differing)
             sentences.append(f"{operation}: {figures}{f' — {meaning}' if meaning else ''}")
     return sentences
 
 
-def describe_change(change: Change) -> str:
+def describe_count_change(change: Change) -> str:
     """Describe a change with its figures: `2.4 times as many bytes of log (120, was 49)`."""
     before, after = change.before or 0.0, change.after or 0.0
     named = COUNT_WORDS[change.count]
@@ -177,8 +181,10 @@ def describe_change(change: Change) -> str:
         return f"{named} where there were none {figures}"
     share = after / before - 1
     if share >= 1:
-        return f"{words.ratio(after / before)} times as many {named} {figures}"
-    return f"{words.percent(abs(share))} {'more' if share > 0 else 'fewer'} {named} {figures}"
+        return f"{words.format_ratio(after / before)} times as many {named} {figures}"
+    return (
+        f"{words.format_percent(abs(share))} {'more' if share > 0 else 'fewer'} {named} {figures}"
+    )
 
 
 # The first row of which one count grew, and none of those that would say otherwise.
@@ -279,7 +285,7 @@ def summarize(result: GateResult, name: str) -> Summary:
         cases.append(_judge(result, MIX))
     if result.verdict == "no answer":
         cases.append(Case("the gate", "no answer", "both states have no operation in common"))
-    rate = words.percent(result.false_alarms_max)
+    rate = words.format_percent(result.false_alarms_max)
     return Summary(
         name=name,
         cases=tuple(cases),

@@ -10,7 +10,7 @@ from plimsoll.capacity.readers.tables import Judging, check_units, judge_table, 
 from plimsoll.complaints import Complaint, Range
 from plimsoll.errors import UsageError
 from plimsoll.library.arguments import translate_errors
-from plimsoll.load_line.options import Limits, check_name, number, parse_limits_us
+from plimsoll.load_line.options import Limits, check_name, parse_limits_us, read_option_number
 from plimsoll.model.judging.capacity import AuditName, Capacity
 from plimsoll.model.judging.steps import STATISTICS, Statistic, Step
 from plimsoll.requests.step_files import read_steps
@@ -68,12 +68,14 @@ def judge(
             limits_us=parse_limits_us(limits, {name for step in read for name in step.latency_us}),
             deterioration=None
             if deterioration is None
-            else number(deterioration, "deterioration", Range(1, 1000, open=True)),
+            else read_option_number(deterioration, "deterioration", Range(1, 1000, open=True)),
             statistic=statistic,
             connections_per_client=None
             if connections_per_client is None
             else round(
-                number(connections_per_client, "connections_per_client", Range(1, 1e6), whole=True)
+                read_option_number(
+                    connections_per_client, "connections_per_client", Range(1, 1e6), whole=True
+                )
             ),
             audits_off=frozenset(audits_off),
         )

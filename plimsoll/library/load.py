@@ -97,9 +97,9 @@ class LoadResult(Loaded):
 
     def __str__(self) -> str:
         """Return its figures in one line."""
-        parts = [words.throughput(self.throughput_ops_per_second)]
+        parts = [words.format_throughput(self.throughput_ops_per_second)]
         for name, latencies in sorted(self.latency_us.items()):
-            parts.append(f"{name} p99 {words.latency(latencies['p99'])}")
+            parts.append(f"{name} p99 {words.format_latency(latencies['p99'])}")
         return "; ".join(parts)
 
 
@@ -136,7 +136,7 @@ def load(
         def on_second(text: str) -> None:
             second = json.loads(text)
             done = sum(operation["succeeded"] for operation in second)
-            happened = f"second {second[0]['second'] + 1}: {words.throughput(done)}"
+            happened = f"second {second[0]['second'] + 1}: {words.format_throughput(done)}"
             try:
                 progress(Progress(happened))
             except KeyboardInterrupt:

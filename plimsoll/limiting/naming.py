@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 from plimsoll import words
 from plimsoll.capacity.credits import CREDITS, is_burst
-from plimsoll.databases.family import family_of
+from plimsoll.databases.family import find_family
 from plimsoll.limiting import processors, server, storage
 from plimsoll.limiting.seen import Seen, judge_each_node
 from plimsoll.model.aws.volumes import VolumeLimits
 from plimsoll.model.judging.capacity import Capacity
-from plimsoll.model.judging.verdicts import verdict_facts
+from plimsoll.model.judging.verdicts import find_verdict_facts
 from plimsoll.model.run.results import Candidate, LimitingResource, StepResult
 
 TOLD_FROM = 0.01  # smallest part of the threshold that is reported
@@ -85,7 +85,7 @@ def find_limiting_resource(
         [*_list_unmeasured(seen), *evidence] if not known else [*evidence, *_list_unmeasured(seen)]
     )
     evidence += _list_signs(step)
-    limit_met = verdict_facts(capacity.verdict).limit is not None
+    limit_met = find_verdict_facts(capacity.verdict).limit is not None
     return LimitingResource(
         resource=first.resource if first else "unknown",
         reached=bool(first and first.reached and (flat_out or limit_met)),
@@ -140,7 +140,7 @@ def _rank_clients(capacity: Capacity, step: StepResult | None) -> list[_Ranked]:
     text = (
         capacity.summary
         if bound
-        else f"clients: the busiest was busy {words.percent(busy)} of the time"
+        else f"clients: the busiest was busy {words.format_percent(busy)} of the time"
     )
     client = Candidate(
         resource="client",
@@ -219,7 +219,7 @@ def _choose_lightest(capacity: Capacity, steps: Sequence[StepResult]) -> StepRes
 def _list_signs(step: StepResult | None) -> list[str]:
     if step is None or step.server is None or step.plan.server_before is None:
         return []
-    return family_of(step.plan.server_before.family).signs_of_limits(step.server)
+    return find_family(step.plan.server_before.family).signs_of_limits(step.server)
 
 
 def _list_unmeasured(seen: Seen | None) -> list[str]:

@@ -20,15 +20,15 @@ def judge_cpu(seen: Seen) -> Candidate | None:
     share, beside = percent / 100, ""
     if idle is not None and percent > (100 - idle) / 2:
         share = percent / (percent + idle + _add_others_percent(seen))
-        beside = f"; {words.percent(idle / 100)} of this machine's CPU was idle"
+        beside = f"; {words.format_percent(idle / 100)} of this machine's CPU was idle"
     each = seen.divide_by_throughput(percent / 100)
-    now = "" if each is None else f" ({words.latency(each * 1e6)} on all CPUs now)"
+    now = "" if each is None else f" ({words.format_latency(each * 1e6)} on all CPUs now)"
     return Candidate(
         resource="cpu",
         share=share,
         threshold=NEAR,
         reached=share >= NEAR,
-        evidence=f"cpu: the server used {words.percent(percent / 100)} of its CPU{beside}",
+        evidence=f"cpu: the server used {words.format_percent(percent / 100)} of its CPU{beside}",
         to_change=f"more or faster CPUs, or less work per operation{now}",
     )
 
@@ -44,7 +44,7 @@ def judge_machine_disk(seen: Seen) -> Candidate | None:
     percent = seen.target.host_late_percent
     if percent is None:
         return None
-    late = words.percent(percent / 100)
+    late = words.format_percent(percent / 100)
     return Candidate(
         resource="machine",
         share=percent / 100,
@@ -70,9 +70,10 @@ def judge_machine_cpu(seen: Seen) -> Candidate | None:
         share=share,
         threshold=NEAR,
         reached=share >= NEAR,
-        evidence=f"this machine: other processes used {words.percent(others / 100)} of its CPU, the"
-        f" run's clients {words.percent(clients / 100)}, the server"
-        f" {words.percent(servers / 100)}; {words.percent(idle / 100)} was idle",
+        evidence=f"this machine: other processes used {words.format_percent(others / 100)} of its"
+        " CPU, the"
+        f" run's clients {words.format_percent(clients / 100)}, the server"
+        f" {words.format_percent(servers / 100)}; {words.format_percent(idle / 100)} was idle",
         to_change="this machine without other work, or a machine with more CPUs",
     )
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from plimsoll.capacity.steps.littles_law import weigh_operations
-from plimsoll.databases.family import family_of
+from plimsoll.databases.family import find_family
 from plimsoll.model.aws.volumes import VolumeLimits
 from plimsoll.model.judging.steps import TargetFigures
 from plimsoll.model.run.results import Candidate, NodeTotals, ServerWaits, StepResult
@@ -38,7 +38,7 @@ class Seen:
         before, server = self.step.plan.server_before, self.step.server
         if before is None or server is None or server.restarted:
             return ServerWaits()
-        return family_of(before.family).waits(server)
+        return find_family(before.family).waits(server)
 
     @property
     def load_s(self) -> float:

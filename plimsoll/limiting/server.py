@@ -84,7 +84,7 @@ def judge_buffer_pool(seen: Seen) -> Candidate | None:
         "buffer_pool",
         count=waits.page_reads,
         waiting=waiting,
-        evidence=f"buffer pool: {words.rate(reads)} page reads/s missed it{misses}",
+        evidence=f"buffer pool: {words.format_rate(reads)} page reads/s missed it{misses}",
         to_change="a larger buffer pool (more memory), or fewer pages per operation",
     )
 
@@ -103,8 +103,9 @@ def judge_log(seen: Seen) -> Candidate | None:
         share=share,
         threshold=LOG_FULL,
         reached=share >= LOG_FULL,
-        evidence=f"redo log: pages that were not yet written held {words.percent(share)} of it"
-        f" (median of {words.plural(looks.looks, 'sample')})",
+        evidence=f"redo log: pages that were not yet written held {words.format_percent(share)} of"
+        " it"
+        f" (median of {words.format_count(looks.looks, 'sample')})",
         to_change="a larger redo log (innodb_log_file_size; in MySQL innodb_redo_log_capacity),"
         " so that pages are written later and less often",
     )
@@ -135,7 +136,7 @@ def _find_server_looks(seen: Seen) -> ServerLooks | None:
 
 
 def _format_count(waits: int | None) -> str:
-    return "waits" if waits is None else words.plural(waits, "wait")
+    return "waits" if waits is None else words.format_count(waits, "wait")
 
 
 def _compute_mean_waiting(
@@ -163,10 +164,10 @@ def _judge_wait(
     if count is None and waiting is None:
         return None
     share = None if waiting is None else min(1.0, waiting / seen.under_way)
-    part = "" if share is None else f", {words.percent(share)} of the operations' time"
+    part = "" if share is None else f", {words.format_percent(share)} of the operations' time"
     if waiting is not None and for_others and seen.added_by_load < seen.under_way:
         share = min(1.0, waiting / seen.added_by_load)
-        part += f" and {words.percent(share)} of the time that the load added to them"
+        part += f" and {words.format_percent(share)} of the time that the load added to them"
     return Candidate(
         resource=resource,
         share=share,

@@ -1,7 +1,7 @@
 """Storage limits: IOPS, throughput, the instance's I/O credits, and the latency of writes."""
 
 from plimsoll import words
-from plimsoll.databases.family import family_of
+from plimsoll.databases.family import find_family
 from plimsoll.limiting.seen import Seen
 from plimsoll.model.aws.volumes import VolumeLimits
 from plimsoll.model.judging.capacity import Resource
@@ -61,11 +61,12 @@ def _judge_cap(
     if done is None or not limit:
         return None
     share = done / limit
-    most = f"{words.number(limit)} {unit}"
-    waiting = "" if queue is None else f", {words.rate(queue)} of them waiting"
+    most = f"{words.format_number(limit)} {unit}"
+    waiting = "" if queue is None else f", {words.format_rate(queue)} of them waiting"
     least = "at least " if rates else ""
     source = (
-        f", from the server's counters, over {words.duration(rates.interval_s)} that include the"
+        f", from the server's counters, over {words.format_duration(rates.interval_s)} that"
+        " include the"
         " start of its clients"
         if rates
         else ""
@@ -78,8 +79,8 @@ def _judge_cap(
         share=share,
         threshold=NEAR,
         reached=share >= NEAR,
-        evidence=f"storage: {least}{words.rate(done)} of {most} ({words.percent(share)}){waiting}"
-        + source,
+        evidence=f"storage: {least}{words.format_rate(done)} of {most}"
+        f" ({words.format_percent(share)}){waiting}" + source,
         to_change=f"a volume with more than {most}, or fewer {fewer} per operation{now}",
     )
 
@@ -93,7 +94,7 @@ def _find_server_rates(seen: Seen) -> StorageRates | None:
     before, server = seen.step.plan.server_before, seen.step.server
     if server is None or before is None:
         return None
-    return family_of(before.family).storage_rates(server)
+    return find_family(before.family).storage_rates(server)
 
 
 def _compute_burst_rate(volume: VolumeLimits) -> float | None:
@@ -128,7 +129,8 @@ def _judge_credits(resource: Resource, percent: float | None, name: str) -> Cand
         share=share,
         threshold=NEAR,
         reached=share >= NEAR,
-        evidence=f"storage: the instance's own {name} credits fell to {words.percent(1 - share)}",
+        evidence=f"storage: the instance's own {name} credits fell to"
+        f" {words.format_percent(1 - share)}",
         to_change=f"an instance class with more sustained {name} to its volumes",
     )
 
@@ -145,7 +147,10 @@ def judge_log_flushes(seen: Seen) -> Candidate | None:
         flush_us = waits.log_io_s / waits.log_flushes * 1e6
     elif looks is not None and looks.log_io_share is not None:
         share = looks.log_io_share
-        busy = f"in progress in {words.percent(share)} of {words.plural(looks.looks, 'sample')}"
+        busy = (
+            f"in progress in {words.format_percent(share)} of"
+            f" {words.format_count(looks.looks, 'sample')}"
+        )
     elif target.write_latency_us is not None:  # mean of all writes, including those of the log
         flush_us = target.write_latency_us + (target.flush_latency_us or 0.0)
     else:
@@ -153,19 +158,20 @@ def judge_log_flushes(seen: Seen) -> Candidate | None:
     if flush_us is not None:
         share = min(1.0, flushes * flush_us / 1e6)
         busy = (
-            f"at {words.latency(flush_us)} each, so one is in progress {words.percent(share)} of"
+            f"at {words.format_latency(flush_us)} each, so one is in progress"
+            f" {words.format_percent(share)} of"
             " the time"
         )
     commits = ""
     if waits.commits is not None:  # the server does not count commits of changes separately
-        each = words.rate(waits.commits / seen.load_s)
+        each = words.format_rate(waits.commits / seen.load_s)
         commits = f"; {each} commits/s, read-only ones included"
     return Candidate(
         resource="storage_latency",
         share=share,
         threshold=LOG_BUSY,
         reached=share >= LOG_BUSY,
-        evidence=f"log flushes: {words.rate(flushes)}/s, {busy}{commits}",
+        evidence=f"log flushes: {words.format_rate(flushes)}/s, {busy}{commits}",
         to_change="a volume with a lower write latency, more operations per commit, or commits"
         " that do not wait for the log",
     )

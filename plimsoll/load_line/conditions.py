@@ -28,8 +28,8 @@ def audit_rows(
 
     Ctrl-C and SIGTERM end the check; what was measured stays.
     """
-    many = words.plural(len(compiled.conditions), "condition")
-    most = words.duration(AUDIT_MAX_S)
+    many = words.format_count(len(compiled.conditions), "condition")
+    most = words.format_duration(AUDIT_MAX_S)
     say(f"checking {many} of {compiled.name} on all rows, for {most} at most (Ctrl-C skips it)")
     interrupted = False
 

@@ -10,12 +10,12 @@ from plimsoll.databases import dataset_notes
 from plimsoll.databases.compared_types import find_texts_compared_with_numbers
 from plimsoll.databases.dataset_notes import DatasetNote, check_loaded, check_same_dataset
 from plimsoll.databases.existing_keys import draw_from_existing, find_missing_keys
-from plimsoll.databases.family import family_of
+from plimsoll.databases.family import find_family
 from plimsoll.databases.prepare import Prepared, prepare_dataset
 from plimsoll.errors import OptionError, PlimsollError, UsageError
 from plimsoll.load_line.clients import cancel_on_interrupt
 from plimsoll.load_line.options import PrepareOptions
-from plimsoll.model.databases import protocol_facts
+from plimsoll.model.databases import find_protocol_facts
 from plimsoll.model.engine.asked import EngineTarget
 from plimsoll.model.judging.capacity import Rules
 from plimsoll.workload import Compiled, Workload
@@ -68,7 +68,7 @@ def look(
     """
     if isinstance(workload, ScriptWorkload):
         return _look_for_scripts(target, workload, given)
-    with family_of(target.protocol).open_datasets(target) as datasets:
+    with find_family(target.protocol).open_datasets(target) as datasets:
         server = datasets.version()
         has_place = datasets.has_place()
         notes = datasets.read_notes() if has_place else {}
@@ -129,7 +129,7 @@ def require_place(target: EngineTarget, found: Found) -> None:
         PlimsollError: It does not exist.
     """
     if not found.has_place:
-        kind = protocol_facts(target.protocol).database_word
+        kind = find_protocol_facts(target.protocol).database_word
         raise PlimsollError(
             f"{target.host}:{target.port}: there is no {kind} {target.database!r}:"
             " `plimsoll prepare` makes it"
@@ -138,7 +138,7 @@ def require_place(target: EngineTarget, found: Found) -> None:
 
 def describe_place(target: EngineTarget) -> str:
     """Describe where a target's tables are: `the database shop`, `the keyspace shop`."""
-    return f"the {protocol_facts(target.protocol).database_word} {target.database}"
+    return f"the {find_protocol_facts(target.protocol).database_word} {target.database}"
 
 
 def describe_missing_rows(found: Found) -> str:
@@ -146,7 +146,7 @@ def describe_missing_rows(found: Found) -> str:
     compiled = found.compiled
     tables = ", ".join(table.name for table in compiled.tables[:3])
     more = " ..." if len(compiled.tables) > 3 else ""
-    return f"{words.plural(compiled.rows, 'row')} in {tables}{more}"
+    return f"{words.format_count(compiled.rows, 'row')} in {tables}{more}"
 
 
 def require_no_partial_dataset(found: Found) -> None:
@@ -173,15 +173,15 @@ def build_missing_rows_error(found: Found, target: EngineTarget) -> OptionError:
 def wait_until_settled(target: EngineTarget, prepared: Prepared) -> Made:
     """Wait until the server has worked off the loading, at most `SETTLE_MAX_S`."""
     rows = sum(prepared.counted_rows.values())
-    if family_of(target.protocol).settle(target, longest_s=SETTLE_MAX_S):
+    if find_family(target.protocol).settle(target, longest_s=SETTLE_MAX_S):
         return Made(rows)
-    limit = words.duration(SETTLE_MAX_S)
+    limit = words.format_duration(SETTLE_MAX_S)
     return Made(rows, (f"the server had not worked off the loading after {limit}",))
 
 
 def drop(target: EngineTarget, found: Found) -> None:
     """Drop the dataset, if Plimsoll made it."""
-    with family_of(target.protocol).open_datasets(target) as datasets:
+    with find_family(target.protocol).open_datasets(target) as datasets:
         datasets.drop(found.compiled)
 
 
@@ -189,7 +189,7 @@ def reserve_load_number(target: EngineTarget, found: Found) -> int:
     """Reserve the number of a load that inserts; 0 if the workload does not insert."""
     if not found.compiled.inserts:
         return 0
-    with family_of(target.protocol).open_datasets(target) as datasets:
+    with find_family(target.protocol).open_datasets(target) as datasets:
         return datasets.begin_load(found.compiled)
 
 
@@ -226,7 +226,7 @@ def has_own_tables(target: EngineTarget, found: Found) -> bool:
     """Return whether a database has all tables of a workload, with the columns that it names."""
     if not found.has_place:
         return False
-    with family_of(target.protocol).open_datasets(target) as datasets:
+    with find_family(target.protocol).open_datasets(target) as datasets:
         return all(map(datasets.has_table, found.compiled.tables))
 
 
@@ -239,7 +239,7 @@ def require_harmless(found: Found, *, allow_writes: bool) -> None:
     if found.note is not None:
         return
     if found.compiled.inserts:
-        place = protocol_facts(found.compiled.protocol).database_word
+        place = find_protocol_facts(found.compiled.protocol).database_word
         problem = (
             f"{found.compiled.name} inserts rows that Plimsoll numbers, and this {place} has no"
             " dataset that Plimsoll made"

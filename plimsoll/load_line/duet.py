@@ -69,7 +69,7 @@ def explain_sharing(places: tuple[Place, Place], cores: int) -> str | None:
     servers = _count_local(places)
     if cores < 2 + servers:
         return (
-            f"two clients and {words.plural(servers, 'server')} on this machine need"
+            f"two clients and {words.format_count(servers, 'server')} on this machine need"
             f" {2 + servers} cores, and {cores} can be used"
         )
     return None

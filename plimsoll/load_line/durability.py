@@ -3,7 +3,7 @@
 from contextlib import suppress
 
 from plimsoll import words
-from plimsoll.databases.family import family_of
+from plimsoll.databases.family import find_family
 from plimsoll.databases.postgres.datasets import TEMPORARY, UNLOGGED
 from plimsoll.errors import PlimsollError
 from plimsoll.model.engine.asked import EngineTarget
@@ -26,7 +26,7 @@ def note_durability(target: EngineTarget) -> tuple[str, ...]:
     """
     if target.protocol == "cql":
         return ()
-    read = family_of(target.protocol).read_parameters(target, [*_EARLY])
+    read = find_family(target.protocol).read_parameters(target, [*_EARLY])
     early = [f"{name} = {value}" for name, value in read.items() if value in _EARLY.get(name, ())]
     told = (
         f"COMMITs do not wait for the storage ({', '.join(early)}): a crash loses the last of them,"
@@ -44,7 +44,7 @@ def note_tables(target: EngineTarget, compiled: Compiled) -> tuple[str, ...]:
     if not written:
         return ()
     told: dict[str, str] = {}
-    with suppress(PlimsollError), family_of(target.protocol).open_datasets(target) as datasets:
+    with suppress(PlimsollError), find_family(target.protocol).open_datasets(target) as datasets:
         told = datasets.describe_early_writes(written)
     made = find_made_tables(compiled)
     told |= {name: TEMPORARY if made[name] else UNLOGGED for name in written if name in made}

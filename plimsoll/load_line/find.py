@@ -12,7 +12,7 @@ from typing import Protocol
 
 from plimsoll.complaints import Complaint, Scalar
 from plimsoll.databases.dataset_notes import check_complete
-from plimsoll.databases.family import family_of
+from plimsoll.databases.family import find_family
 from plimsoll.databases.prepare import Prepared
 from plimsoll.errors import OptionError, PlimsollError, UsageError
 from plimsoll.load_line.dataset import (
@@ -46,7 +46,7 @@ from plimsoll.load_line.request import (
 )
 from plimsoll.load_line.search_loop import Finder, Shows
 from plimsoll.machine import require_set_clock
-from plimsoll.model.databases import Engine, protocol_of_engine
+from plimsoll.model.databases import Engine, find_protocol
 from plimsoll.model.engine.asked import EngineTarget
 from plimsoll.model.judging.capacity import Rules
 from plimsoll.model.request.dsn import find_engine
@@ -267,7 +267,7 @@ def _plan_search(asked: Asked, found: Found, made: Made) -> PlannedSearch:
 
 def _name_engine(engine: Engine, server: str) -> Engine:
     """Return the product that answers: a DSN of MySQL's protocol may name the other one."""
-    if protocol_of_engine(engine) != "mysql":
+    if find_protocol(engine) != "mysql":
         return engine
     return "mariadb" if "mariadb" in server.lower() else "mysql"
 
@@ -375,7 +375,7 @@ def _open_states(
         name: adapt_to_pooler(add_credentials(endpoint))[0] for name, endpoint in states.items()
     }
     for name, one in reached.items():
-        with family_of(one.protocol).open_datasets(one) as datasets:
+        with find_family(one.protocol).open_datasets(one) as datasets:
             note = datasets.read_note(compiled) if datasets.has_place() else None
             check_complete(compiled, note, f"state {name}: {states[name].address}")
     return reached

@@ -11,7 +11,7 @@ from plimsoll.databases.compared_types import find_texts_compared_with_numbers
 from plimsoll.databases.conditions import leave_unknown
 from plimsoll.databases.dataset_notes import check_loaded, check_same_parameters
 from plimsoll.databases.existing_keys import draw_from_existing
-from plimsoll.databases.family import family_of
+from plimsoll.databases.family import find_family
 from plimsoll.databases.reading_back import add_read_back
 from plimsoll.errors import PlimsollError
 from plimsoll.load_line.clients import INTERRUPTED, end_on_signals
@@ -22,7 +22,7 @@ from plimsoll.load_line.machine import choose_poll_us, choose_threads
 from plimsoll.load_line.options import LoadOptions
 from plimsoll.load_line.pooler import adapt_to_pooler
 from plimsoll.machine import require_set_clock
-from plimsoll.model.databases import protocol_facts
+from plimsoll.model.databases import find_protocol_facts
 from plimsoll.model.engine.answered import LoadReport
 from plimsoll.model.engine.asked import (
     ClosedLoop,
@@ -101,7 +101,7 @@ def find_rows(
     found = look(target, workload, records, given)
     require_place(target, found)
     if found.note is None and records is None and found.compiled.tables:
-        kind = protocol_facts(target.protocol).database_word
+        kind = find_protocol_facts(target.protocol).database_word
         raise PlimsollError(
             f"there is no dataset {workload.dataset!r} in the {kind} {target.database}:"
             f" make it (plimsoll prepare --workload {workload.name} --records N), or give the"
@@ -188,7 +188,7 @@ def run_load(
     except plimsoll_engine.EngineError as error:
         raise PlimsollError(str(error)) from None
     report = LoadReport.model_validate_json(text).with_meaning(spec.workload)
-    connect = family_of(target.protocol).open_datasets
+    connect = find_family(target.protocol).open_datasets
     report = add_read_back(spec, report, connect)
     conditions: tuple[CheckedCondition, ...] = ()
     if options.conditions and there.compiled.conditions:

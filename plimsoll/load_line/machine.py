@@ -173,8 +173,8 @@ def report_other_statements(
     ours = OWN_MOST + OPENING_STATEMENTS * opened + LOOK_STATEMENTS * looks + filling
     if served is None or served - own <= max(ours, SHARE_MOST * served):
         return step
-    a_second = words.rate((served - own) / server.interval_s)
-    share = words.percent((served - own) / served)
+    a_second = words.format_rate((served - own) / server.interval_s)
+    share = words.format_percent((served - own) / served)
     problem = f"others sent {a_second} statements/s to this server meanwhile ({share} of all)"
     return step.model_copy(
         update={

@@ -29,7 +29,7 @@ Parse = Callable[[tuple[str, ...]], object]
 # The checks of single values.
 
 
-def number(value: float, key: str, allowed: Range, *, whole: bool = False) -> float:
+def read_option_number(value: float, key: str, allowed: Range, *, whole: bool = False) -> float:
     """Return a number after checking its range. The upper bound itself is always allowed.
 
     Raises:
@@ -113,7 +113,7 @@ class Option:
         if self.choices:
             check_name(value, self.choices, self.key)
         elif self.allowed is not None:
-            number(value, self.key, self.allowed, whole=float not in self.kinds)
+            read_option_number(value, self.key, self.allowed, whole=float not in self.kinds)
 
 
 def option(flag: str, default: Any, about: str, **further: Any) -> Any:
@@ -472,7 +472,7 @@ def parse_limits_us(limits: Limits, operations: Collection[str]) -> dict[str, fl
 def _parse_limit_us(limit: Limit, name: str) -> float:
     if isinstance(limit, str):
         return _parse_latency_us(limit, *(("limits", name) if name else ("limits",)))
-    return number(limit, "limits", Range(0, 300e6, open=True))
+    return read_option_number(limit, "limits", Range(0, 300e6, open=True))
 
 
 def _parse_latency_us(text: str, *path: str) -> float:
@@ -555,8 +555,8 @@ class StopRule:
         for part in mine:
             us = getattr(part, f"{self.kind}_us")
             if us is not None and us > self.most:
-                name = words.statistic(self.kind)
-                return f"{part.operation} {name} was {words.latency(us)} within a second"
+                name = words.name_statistic(self.kind)
+                return f"{part.operation} {name} was {words.format_latency(us)} within a second"
         return None
 
 

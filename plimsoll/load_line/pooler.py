@@ -1,6 +1,6 @@
 """Adapts a load to a connection pooler or proxy that answers at the database's address."""
 
-from plimsoll.databases.family import family_of
+from plimsoll.databases.family import find_family
 from plimsoll.errors import PlimsollError
 from plimsoll.model.engine.asked import EngineTarget
 
@@ -23,7 +23,7 @@ def adapt_to_pooler(target: EngineTarget) -> tuple[EngineTarget, tuple[str, ...]
         PlimsollError: The server is unreachable or refuses, or the sessions behind a pooler have a
             setting with which a load would be measured wrongly.
     """
-    pooler = family_of(target.protocol).find_pooler(target)
+    pooler = find_family(target.protocol).find_pooler(target)
     if pooler is None:
         return target, ()
     place = f"{target.host}:{target.port}"

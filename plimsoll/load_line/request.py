@@ -12,7 +12,7 @@ from plimsoll.load_line.dataset import Found
 from plimsoll.load_line.options import PASSWORD, USER, FindOptions
 from plimsoll.model.aws.volumes import Volume
 from plimsoll.model.clouds.volume_rules import find_cloud
-from plimsoll.model.databases import Engine, protocol_of_engine
+from plimsoll.model.databases import Engine, find_protocol
 from plimsoll.model.engine.asked import EngineTarget
 from plimsoll.model.judging.capacity import Rules
 from plimsoll.model.request.dsn import TlsMode, authorities_of_host, make_tls
@@ -102,7 +102,7 @@ def add_credentials(target: EndpointTarget) -> EngineTarget:
             f"target: who logs in to {target.host}:{target.port}? Set {USER} and {PASSWORD}"
         )
     return EngineTarget(
-        protocol=protocol_of_engine(target.engine),
+        protocol=find_protocol(target.engine),
         host=target.host,
         port=target.port,
         user=user or "",

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from threading import Event, Lock
 
 from plimsoll import words
-from plimsoll.capacity.beside import next_run_step
-from plimsoll.databases.family import family_of
+from plimsoll.capacity.beside import plan_run_step
+from plimsoll.databases.family import find_family
 from plimsoll.fleet.fold import fold_clients
 from plimsoll.fleet.plan import make_load_spec, plan_step, plan_warming
 from plimsoll.fleet.sense import check_sense, require_sense
@@ -116,7 +116,7 @@ class Finder:
         if self.request.prepare.warm_s:
             self._warm()
         while not self._ended.is_set():
-            following = next_run_step(self.request, [result.step for result in self.steps])
+            following = plan_run_step(self.request, [result.step for result in self.steps])
             if isinstance(following, Done):
                 return
             if following.state is not None and self.reached:
@@ -158,7 +158,7 @@ class Finder:
         finished = [result.step for result in self.steps]
         while not self._ended.is_set():
             if time.monotonic() + _takes_s(plan) > until:
-                limit = words.duration(self.request.time_limit_s)
+                limit = words.format_duration(self.request.time_limit_s)
                 if following.purpose not in CLOSING:  # otherwise the answer stands without it
                     self.cut_short = f"the time limit of {limit} left no time for another step"
                 return None
@@ -166,7 +166,7 @@ class Finder:
                 plan,
                 following,
                 self.request,
-                counters=family_of(self.target.protocol).read_counters(self.target),
+                counters=find_family(self.target.protocol).read_counters(self.target),
                 waiting=waiting,
                 at_epoch_ms=round(time.time() * 1000),
                 machine=self.look(self.target) if watched else None,
@@ -207,7 +207,7 @@ class Finder:
                 beside = filling.other_statements
         if self._ended.is_set():
             return  # half a step says nothing
-        after = family_of(self.target.protocol).read_counters(self.target)
+        after = find_family(self.target.protocol).read_counters(self.target)
         fold = fold_clients(plan, results)
         statistic = self.request.limits.statistic
         merged = build_step(fold, failed, server_after=after, statistic=statistic)
@@ -254,9 +254,9 @@ class Finder:
         for rule in self.stop_rules:
             broken = rule.find_broken_limit(of_all if rule.kind == "rate" else second)
             if broken is not None:
-                load = words.plural(plan.connections, "connection")
+                load = words.format_count(plan.connections, "connection")
                 if plan.rate_ops_per_second is not None:
-                    load = words.load(plan.rate_ops_per_second, "rate_ops_per_second")
+                    load = words.format_load(plan.rate_ops_per_second, "rate_ops_per_second")
                 self.end(f"at {load} {broken} ({rule.text})")
         if client == 0:
             self.shows.second(plan, second)

@@ -14,7 +14,7 @@ from typing import Literal, NoReturn
 
 import plimsoll_engine
 from plimsoll.capacity.statistics.pairing import pair_neighbors
-from plimsoll.capacity.statistics.sequences import sequence_interval
+from plimsoll.capacity.statistics.sequences import compute_sequence_interval
 from plimsoll.complaints import Complaint, Scalar
 from plimsoll.errors import OptionError, PlimsollError, UsageError
 from plimsoll.load_line.clients import INTERRUPTED, end_on_signals
@@ -133,7 +133,7 @@ def compare_together(measure: Callable[[int], Pair], rules: Rules) -> tuple[list
 
 def decide(pairs: Sequence[Pair], matters_share: float) -> Outcome:
     """Return what the pairs so far show."""
-    low, high = sequence_interval(_log_ratios(pairs), ERROR)
+    low, high = compute_sequence_interval(_log_ratios(pairs), ERROR)
     least = math.log1p(matters_share)
     if -least < low and high < least:
         return "too small to matter"
@@ -250,7 +250,7 @@ def run_versus(
             lambda number: read(number, load(number)), asked.rules, seed
         )
     ratios = _log_ratios(pairs)
-    low, high = sequence_interval(ratios, ERROR)
+    low, high = compute_sequence_interval(ratios, ERROR)
     known = math.isfinite(low)
     open_loop = options.rate is not None
     return VersusResult(

@@ -178,7 +178,7 @@ class Front:
         answer = self._answer(request, path)
         took_us = 1e6 * (time.monotonic() - began)
         status = answer.status if isinstance(answer, HttpAnswer) else answer.status_code
-        self._say(f"{request.method} {path} {status} {words.latency(took_us)}")
+        self._say(f"{request.method} {path} {status} {words.format_latency(took_us)}")
         if isinstance(answer, HttpAnswer):
             answer = Response(answer.body, answer.status, list(answer.headers))
         return answer(environ, start_response)

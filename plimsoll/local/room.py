@@ -63,7 +63,7 @@ def _describe_at_once(count: int) -> str:
 
 
 def _format_gib(count: float) -> str:
-    return f"{words.number(round(count / _GIB, 2))} GiB"
+    return f"{words.format_number(round(count / _GIB, 2))} GiB"
 
 
 def estimate_disk_bytes(checked: CheckedRequest) -> int:

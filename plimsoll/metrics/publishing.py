@@ -50,7 +50,7 @@ def publish_points(
     batches = iter(waiting)
     while batch := list(islice(batches, sink.batch_points)):
         if time.monotonic() - started > time_limit_s:
-            problem = f"{sink.name} was too slow: {words.duration(time_limit_s)} passed"
+            problem = f"{sink.name} was too slow: {words.format_duration(time_limit_s)} passed"
             return _report_partial(sink, written, len(waiting), problem)
         try:
             sink.write(batch)

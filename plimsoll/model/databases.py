@@ -93,7 +93,7 @@ _POSTGRES = ProtocolFacts(
 )
 
 
-def protocol_facts(protocol: Protocol) -> ProtocolFacts:
+def find_protocol_facts(protocol: Protocol) -> ProtocolFacts:
     """Return the facts of a protocol."""
     match protocol:
         case "mysql":
@@ -106,7 +106,7 @@ def protocol_facts(protocol: Protocol) -> ProtocolFacts:
             assert_never(protocol)
 
 
-def protocol_of_engine(engine: Engine | AuroraEngine) -> Protocol:
+def find_protocol(engine: Engine | AuroraEngine) -> Protocol:
     """Return the protocol that an engine speaks. `plimsoll.words` has the engine's display name."""
     match engine:
         case "mysql" | "mariadb" | "aurora-mysql":
@@ -132,7 +132,7 @@ class RdsFacts:
     instance_price: Item
 
 
-def rds_facts(engine: RdsEngine) -> RdsFacts:
+def find_rds_facts(engine: RdsEngine) -> RdsFacts:
     """Return the facts of an engine on RDS."""
     match engine:
         case "mysql":

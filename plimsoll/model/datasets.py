@@ -37,9 +37,9 @@ class LoadOrder(Model):
         """The order in words."""
         most = max(self.parts.values(), default=0)
         return (
-            f"by row number within each of at most {words.plural(most, 'part')} of a table,"
-            f" {words.plural(self.clients, 'client')} at once with"
-            f" {words.plural(self.connections_per_client, 'connection')} each, up to"
+            f"by row number within each of at most {words.format_count(most, 'part')} of a table,"
+            f" {words.format_count(self.clients, 'client')} at once with"
+            f" {words.format_count(self.connections_per_client, 'connection')} each, up to"
             f" {self.rows_per_statement} rows a statement; secondary indexes after the rows"
         )
 

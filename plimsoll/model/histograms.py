@@ -45,7 +45,7 @@ def interpolate_percentile_us(buckets: Mapping[int, int], share: float) -> float
     return None
 
 
-def percentile_us(buckets: Mapping[int, int], share: float) -> int | None:
+def find_percentile_us(buckets: Mapping[int, int], share: float) -> int | None:
     """Return the upper bound of the bucket that holds a percentile; None without any counts."""
     total = sum(buckets.values())
     seen = 0

@@ -22,7 +22,7 @@ from plimsoll.complaints import (
 from plimsoll.errors import UsageError
 from plimsoll.model.base import AnyModel, Model
 from plimsoll.model.schema import Spot, find_spot
-from plimsoll.words import plural
+from plimsoll.words import format_count
 
 # Plain words, since pydantic names Python's types
 _KINDS = {
@@ -220,7 +220,7 @@ def _complain_of_error(spot: Spot, error: ErrorDetails) -> Sequence[Complaint]:
     if kind in _KINDS:
         problem = _KINDS[kind]
     elif kind == "too_short":
-        problem = f"needs at least {plural(context['min_length'], 'entry', 'entries')}"
+        problem = f"needs at least {format_count(context['min_length'], 'entry', 'entries')}"
     if shown is not None:
         problem = f"{problem}, not {repeat_value(shown)}"
     problem = problem[:1].lower() + problem[1:]

@@ -49,7 +49,7 @@ def _check_zone(target: CassandraTarget, offered: Sequence[str], zones: Sequence
     if target.nodes == 1 or check.state != "passed":
         return check
     used = spread_nodes(target.nodes, [zone for zone in zones if zone in offered])
-    each = words.plural(target.nodes // len(used), "node")
+    each = words.format_count(target.nodes // len(used), "node")
     where = f"{each} in {used[0]}" if len(used) == 1 else f"{each} in each of {', '.join(used)}"
     return make_passed(ZONE, f"{check.detail}; {where}")
 

@@ -124,7 +124,7 @@ def _compare_quota(quota: Quota, needed: int, used: int | None) -> Iterator[Chec
     if needed + (used or 0) <= limit:
         yield make_passed(quota.name, f"{need}; {beside}")
         return
-    more = words.number(needed + (used or 0))
+    more = words.format_number(needed + (used or 0))
     to_do = (
         f"raise it to at least {more}: aws service-quotas request-service-quota-increase"
         f" --service-code {quota.service} --quota-code {quota.code} --desired-value N"
@@ -167,7 +167,7 @@ def _check_step_functions(clients: int, lead_s: float) -> Iterator[Check]:
         at_once, per_s = size["Value"], rate["Value"]
         told = f"{at_once:,.0f} {plural} at once and {per_s:,.0f} a second"
         if at_once + per_s * lead_s < clients:
-            started = words.number(int(at_once + per_s * lead_s))
+            started = words.format_number(int(at_once + per_s * lead_s))
             problem = f"{told} start {started} of {clients:,} clients in {lead_s:g} s"
             needed = math.ceil((clients - at_once) / lead_s)
             to_do = (

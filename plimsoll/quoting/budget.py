@@ -113,8 +113,10 @@ def require_sufficient_budget(budget_usd: float, quote: Quote) -> None:
     least = max(quote.usd.least, target_usd + _sum_fleet_amounts(quote).least)
     if budget_usd >= least:
         return
-    deletion = f" and {words.duration(kept)} for the deletion of its target" if kept else ""
-    problem = f"{words.usd_each(budget_usd)} does not pay for a run of a single step{deletion}"
+    deletion = f" and {words.format_duration(kept)} for the deletion of its target" if kept else ""
+    problem = (
+        f"{words.format_unit_usd(budget_usd)} does not pay for a run of a single step{deletion}"
+    )
     enough = Range(least=Decimal(math.ceil(least / CENT)).scaleb(-2))
     raise UsageError(Complaint(("budget_usd",), problem, budget_usd, enough))
 

@@ -11,10 +11,10 @@ from datetime import UTC, datetime, timedelta
 from typing import assert_never
 
 from plimsoll import words
-from plimsoll.model.aws.instances import instance_size
+from plimsoll.model.aws.instances import find_instance_size
 from plimsoll.model.aws.prices import HOURS_PER_MONTH, Item, PriceTable
 from plimsoll.model.aws.volumes import find_band
-from plimsoll.model.databases import rds_facts
+from plimsoll.model.databases import find_rds_facts
 from plimsoll.model.deployment.functions import FUNCTIONS
 from plimsoll.model.judging.capacity import Capacity
 from plimsoll.model.rds_versions import find_extended_support_price
@@ -102,7 +102,7 @@ def _charge_rds(target: RdsTarget, seconds: float) -> Iterator[Charge]:
     hours = max(seconds, RDS_LEAST_S) / 3600 if seconds else 0.0
     months = hours / HOURS_PER_MONTH
     instance = f"{target.instance_class} ({words.ENGINES[target.engine]}), single-AZ"
-    price = rds_facts(target.engine).instance_price
+    price = find_rds_facts(target.engine).instance_price
     yield Charge(instance, price, target.instance_class, hours)
     yield from _charge_extended_support(target, hours)
     yield from _charge_volume(target, months)
@@ -130,12 +130,12 @@ def _charge_extended_support(target: RdsTarget | AuroraTarget, hours: float) -> 
     name = find_extended_support_price(target.engine, target.engine_version, on=tomorrow)
     if not target.extended_support or name is None:
         return
-    size = instance_size(target.instance_class)
+    size = find_instance_size(target.instance_class)
     if size is None:  # without vCPUs there is no price for the class
         what = f"Extended Support of {target.instance_class}"
         yield Charge(what, Item.RDS_EXTENDED_SUPPORT, target.instance_class, hours)
         return
-    what = f"Extended Support, {words.plural(size.vcpus, 'vCPU')}"
+    what = f"Extended Support, {words.format_count(size.vcpus, 'vCPU')}"
     yield Charge(what, Item.RDS_EXTENDED_SUPPORT, name, size.vcpus * hours)
 
 
@@ -242,8 +242,8 @@ def write_io_notes(io: IoPrices | None) -> Iterator[str]:
         price = (
             "at a price that is not known"
             if io.usd_per_million is None
-            else f"at {words.usd(io.usd_per_million)} a million (1,000 a second cost"
-            f" {words.usd(io.usd_per_million * 3.6)} an hour)"
+            else f"at {words.format_usd(io.usd_per_million)} a million (1,000 a second cost"
+            f" {words.format_usd(io.usd_per_million * 3.6)} an hour)"
         )
         yield (
             f"Aurora Standard charges I/Os {price}; how many a run makes is known only afterwards,"
@@ -256,7 +256,8 @@ def write_io_notes(io: IoPrices | None) -> Iterator[str]:
 
 def _describe_break_even(iops: float) -> str:
     return (
-        f"I/O-Optimized is cheaper from a mean of {words.rate(iops)} I/Os a second on, Standard"
+        f"I/O-Optimized is cheaper from a mean of {words.format_rate(iops)} I/Os a second on,"
+        " Standard"
         " below it"
     )
 
@@ -300,13 +301,13 @@ def _describe_io(
     if billed is None:
         yield "CloudWatch has not counted its I/Os yet: it does so every five minutes"
     elif each is None:
-        yield f"{words.number(round(billed.ios))} I/Os in all, not known per operation"
+        yield f"{words.format_number(round(billed.ios))} I/Os in all, not known per operation"
     else:
         yield f"{each:.3g} I/Os per operation"
     figure = capacity.max_sustainable_throughput_ops_per_second if capacity else None
     if each is not None and figure:
-        yield f"{words.rate(each * figure)} a second at {words.throughput(figure)}"
+        yield f"{words.format_rate(each * figure)} a second at {words.format_throughput(figure)}"
     even = None if io is None else io.io_optimized_from_iops
     if even is not None:
-        at = f" ({words.throughput(even / each)})" if each else ""
+        at = f" ({words.format_throughput(even / each)})" if each else ""
         yield _describe_break_even(even) + at

@@ -19,7 +19,8 @@ from plimsoll.quoting.quotes import price_charge
 METHOD = (
     "list prices of quote.json times the seconds that each resource was used: the target from the"
     " request for its creation until its deletion was seen, load clients for their steps and"
-    f" {words.duration(AWS_TIMINGS.lead_s(0))} before each, loaders from the schema to the first"
+    f" {words.format_duration(AWS_TIMINGS.lead_s(0))} before each, loaders from the schema to the"
+    " first"
     " step; nothing is read from the bill"
 )
 METHOD_ON_ONE_MACHINE = (
@@ -28,7 +29,7 @@ METHOD_ON_ONE_MACHINE = (
 )
 
 
-def usd_per_million(capacity: Capacity | None, usd_per_hour: float | None) -> float | None:
+def compute_usd_per_million(capacity: Capacity | None, usd_per_hour: float | None) -> float | None:
     """Return the cost of a million operations at capacity, in US dollars.
 
     None unless both are known and the database sustains the figure (not for an upper bound).
@@ -73,7 +74,9 @@ def estimate_run_cost(
         items=() if record.local else lines,
         missing=tuple(quote.missing),
         target_usd_per_hour=hourly,
-        usd_per_million_operations=_add_io_usd(usd_per_million(capacity, hourly), quote, io),
+        usd_per_million_operations=_add_io_usd(
+            compute_usd_per_million(capacity, hourly), quote, io
+        ),
         io=io,
         region=quote.region,
         as_of=quote.as_of,

@@ -72,7 +72,8 @@ def write_dataset_notes(runs: int, datasets: Sequence[DatasetQuote]) -> Iterator
     if not datasets:
         return
     yield (
-        f"{words.plural(len(datasets), 'dataset')} prepared once for {words.plural(runs, 'run')};"
+        f"{words.format_count(len(datasets), 'dataset')} prepared once for"
+        f" {words.format_count(runs, 'run')};"
         " on RDS each volume needs its own, because AWS works for hours on a restored volume that"
         " is changed."
     )
@@ -202,7 +203,7 @@ def _write_notes(
     given = [budget for budget in budgets if budget is not None]
     if given:
         of = "all runs" if len(given) == len(budgets) else f"{len(given)} of the runs"
-        together = words.usd(fsum(given))
+        together = words.format_usd(fsum(given))
         yield f"Each run has its own budget_usd; those of {of} add up to {together}."
     if at_once < (asked := experiment.runs_at_once):
         yield f"Runs at the same time: {at_once}, not {asked}, since the team may have no more."

@@ -133,8 +133,9 @@ def _estimate_duration(request: Request, rows: int, searching: Sequence[Request]
             name="warm",
             expected_s=warm_s + overhead,
             most_s=rounds * (warm_s + overhead),
-            assumption=f"prepare.warm_s and {words.duration(overhead)} to start and end; at worst"
-            f" {words.plural(rounds, 'round')} of it until writes settle",
+            assumption=f"prepare.warm_s and {words.format_duration(overhead)} to start and end; at"
+            " worst"
+            f" {words.format_count(rounds, 'round')} of it until writes settle",
         ),
         *([of_phases] if of_phases else []),
         QuotePhase(
@@ -146,7 +147,8 @@ def _estimate_duration(request: Request, rows: int, searching: Sequence[Request]
             most_s=probes * (slowest + request.load.recovery_max_s)
             + (soak_steps + SPARE_TRIES) * max(0.0, longer_s)
             + times.estimate_most_toggle_s(request),
-            assumption=f"{words.plural(round(rehearsed.steps), 'step')} of {words.duration(each)},"
+            assumption=f"{words.format_count(round(rehearsed.steps), 'step')} of"
+            f" {words.format_duration(each)},"
             f" as many as the search takes without noise{state_pairs(request)}"
             f"{_state_waiting(request)}"
             f"{state_soak(request)}{times.state_toggle(request)}; at"
@@ -183,7 +185,8 @@ def _state_waiting(request: Request) -> str:
     if not longest:
         return ""
     return (
-        f", {words.duration(mean)} of it, {words.duration(longest)} at worst, until its window"
+        f", {words.format_duration(mean)} of it, {words.format_duration(longest)} at worst, until"
+        " its window"
         " holds whole minutes of CloudWatch"
     )
 

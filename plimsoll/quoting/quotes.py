@@ -95,7 +95,7 @@ def estimate_quote(
         lines=lines,
         usd=usd,
         missing=missing,
-        target_usd_per_hour=target_usd_per_hour(request, prices),
+        target_usd_per_hour=find_target_usd_per_hour(request, prices),
         io=io,
         budget_usd=request.budget_usd,
         notes=(*_write_notes(request, length, usd, given), *write_io_notes(io), *NOTES),
@@ -105,7 +105,7 @@ def estimate_quote(
     return made
 
 
-def target_usd_per_hour(request: Request, prices: PriceTable) -> float | None:
+def find_target_usd_per_hour(request: Request, prices: PriceTable) -> float | None:
     """Return a target's cost per hour; None if a price is missing, or for an endpoint."""
     hourly = list_target_charges(request.target, 3600.0)
     costs = [price_charge(charge, prices.price(charge.item, charge.name)) for charge in hourly]
@@ -153,7 +153,9 @@ def note_extended_support(request: Request) -> tuple[str, ...]:
     if not isinstance(target, RdsTarget | AuroraTarget):
         return ()
     asked = target.extended_support
-    note = describe_extended_support(target.engine, target.engine_version, on=today(), asked=asked)
+    note = describe_extended_support(
+        target.engine, target.engine_version, on=find_today(), asked=asked
+    )
     return () if note is None else (note,)
 
 
@@ -162,25 +164,29 @@ def _write_notes(
 ) -> Iterator[str]:
     if request.budget_usd is not None and usd is not None and request.budget_usd < usd.expected:
         yield (
-            f"The budget of {words.usd_each(request.budget_usd)} is less than what the run is"
+            f"The budget of {words.format_unit_usd(request.budget_usd)} is less than what the run"
+            " is"
             " expected to cost: it will probably end without a verdict."
         )
     expected_s = fsum(phase.expected_s for phase in length.phases)
-    time_limit = words.duration(request.time_limit_s)
+    time_limit = words.format_duration(request.time_limit_s)
     if given == "prepared":
         if expected_s > extents.estimate_longest_target_s(request):
             yield (
-                f"Preparing is expected to take {words.duration(expected_s)}, more than its time"
+                f"Preparing is expected to take {words.format_duration(expected_s)}, more than its"
+                " time"
                 f" limit of {time_limit}: it will probably leave no snapshot."
             )
     elif (first_s := length.first_step_s) > request.time_limit_s:
         yield (
-            f"Its first step is expected to end after {words.duration(first_s)}, later than its"
+            f"Its first step is expected to end after {words.format_duration(first_s)}, later than"
+            " its"
             f" time limit of {time_limit}: it will probably measure nothing."
         )
     elif expected_s > extents.estimate_longest_target_s(request):
         yield (
-            f"The run is expected to take {words.duration(expected_s)}, more than its time limit"
+            f"The run is expected to take {words.format_duration(expected_s)}, more than its time"
+            " limit"
             f" of {time_limit}: it will probably end without a verdict."
         )
     yield from note_extended_support(request)
@@ -213,7 +219,7 @@ def require_possible(checked: CheckedRequest, prices: PriceTable, *, local: bool
         divide_budget(checked.request, estimate_quote(checked, prices))
 
 
-def today() -> date:
+def find_today() -> date:
     """Return today's date (UTC)."""
     return datetime.now(UTC).date()
 

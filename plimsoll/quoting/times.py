@@ -67,7 +67,7 @@ def state_toggle(request: Request) -> str:
     """Describe what a toggle adds; empty without one."""
     if request.toggle is None:
         return ""
-    steps = words.plural(count_toggle_steps(request), "step")
+    steps = words.format_count(count_toggle_steps(request), "step")
     if not request.target.provisioned:
         return f", and {steps} of a toggle, each after prepare.warm_s"
     return (
@@ -126,7 +126,8 @@ def estimate_phases(
     each = passes(request.phases)
     beside_s = fsum(judging_s + AWS_TIMINGS.lead_s(one.clients) for one in each)
     completed = (
-        f"{words.plural(len(each), 'pass', 'passes')} to completion: one I/O of the volume per"
+        f"{words.format_count(len(each), 'pass', 'passes')} to completion: one I/O of the volume"
+        " per"
         " record; at worst longest_s each"
     )
     searched = [f"a search of {one.assumption}" for one in searches]
@@ -144,9 +145,9 @@ def estimate_phases(
 
 def describe_pass(asked: Completion) -> str:
     """Describe the size of a phase that runs to completion."""
-    count = words.plural(asked.passes, "pass", "passes")
-    longest = words.duration(asked.longest_s)
-    return f"{count} of {words.number(asked.records)} records, each {longest} at most"
+    count = words.format_count(asked.passes, "pass", "passes")
+    longest = words.format_duration(asked.longest_s)
+    return f"{count} of {words.format_number(asked.records)} records, each {longest} at most"
 
 
 def list_pass_clients(request: Request, *, at_worst: bool) -> list[tuple[int, float]]:
@@ -185,7 +186,10 @@ def _estimate_stack_phase(
 ) -> QuotePhase:
     further = target.nodes - 1 if isinstance(target, CassandraTarget) else 0
     takes = stack.and_then(further, each) if target.provisioned else NO_TIME
-    more = f"; {words.plural(further, 'further node')}, one after the other: {each.in_minutes} each"
+    more = (
+        f"; {words.format_count(further, 'further node')}, one after the other: {each.in_minutes}"
+        " each"
+    )
     return QuotePhase(
         name=name,
         expected_s=takes.expected_s,
@@ -291,7 +295,7 @@ def _answer_step(planned: NextStep, search: Search, rules: Rules, knee: float) -
     fast_us = min(_bound_limits_us(rules), default=2_000.0) / 2
     if rate is not None:
         fast_us = min(fast_us, planned.connections / (4 * rate) * 1e6)
-    us = fast_us if passes else fast_us * SLOW * max(1.0, _limits_ratio(rules))
+    us = fast_us if passes else fast_us * SLOW * max(1.0, _compute_limits_ratio(rules))
     throughput = planned.connections / (us / 1e6) if rate is None else min(rate, knee)
     return Step(
         purpose=planned.purpose,
@@ -307,7 +311,7 @@ def _answer_step(planned: NextStep, search: Search, rules: Rules, knee: float) -
     )
 
 
-def _limits_ratio(rules: Rules) -> float:
+def _compute_limits_ratio(rules: Rules) -> float:
     """Return the ratio of the highest to the lowest limit: beyond the knee all are exceeded."""
     limits = _bound_limits_us(rules)
     return max(limits) / min(limits) if limits else rules.deterioration
@@ -325,19 +329,23 @@ def describe_search(request: Request) -> str:
     soak_s = rehearsed.soak_steps * window_s + min(1.0, rehearsed.soak_steps) * load.warmup_s
     step_s = load.warmup_s + load.duration_s
     paired_s = request.steps_beside * step_s
-    pairs = words.plural(request.background_pairs, "pair")
-    paired = f", then {pairs} with and without its background: {words.duration(round(paired_s))}"
+    pairs = words.format_count(request.background_pairs, "pair")
+    paired = (
+        f", then {pairs} with and without its background: {words.format_duration(round(paired_s))}"
+    )
     toggled = count_toggle_steps(request)
     toggled_s = toggled * (request.prepare.warm_s + step_s)
     seconds = (rehearsed.steps - rehearsed.soak_steps) * step_s + soak_s + toggled_s
-    steps = words.plural(round(rehearsed.steps) + toggled, "step")
-    soaked = f", {words.duration(round(soak_s))} of it a soak" if request.limits.soak_s else ""
+    steps = words.format_count(round(rehearsed.steps) + toggled, "step")
+    soaked = (
+        f", {words.format_duration(round(soak_s))} of it a soak" if request.limits.soak_s else ""
+    )
     if toggled:
-        soaked += f", {words.duration(round(toggled_s))} of it a toggle"
+        soaked += f", {words.format_duration(round(toggled_s))} of it a toggle"
         soaked += ", besides its restarts" if request.target.provisioned else ""
     return (
         f"about {steps} without noise, {request.search.probes_max:,} at most:"
-        f" {words.duration(round(seconds))} of load{soaked}{paired if paired_s else ''}"
+        f" {words.format_duration(round(seconds))} of load{soaked}{paired if paired_s else ''}"
     )
 
 
@@ -347,7 +355,7 @@ def state_soak(request: Request) -> str:
     if not count:
         return ""
     relay = ", whose windows follow each other without a pause" if count > 1 else ""
-    return f", {count} of them for a soak of {words.duration(request.limits.soak_s)}{relay}"
+    return f", {count} of them for a soak of {words.format_duration(request.limits.soak_s)}{relay}"
 
 
 def state_pairs(request: Request) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from plimsoll import words
-from plimsoll.model.judging.verdicts import verdict_facts
+from plimsoll.model.judging.verdicts import find_verdict_facts
 from plimsoll.model.run.results import RunResult
 from plimsoll.report.charts import overlay
 from plimsoll.report.charts.rows import Curve, collect_curve
@@ -102,12 +102,14 @@ def _group_by_question(results: Sequence[RunResult], names: Sequence[str]) -> li
     return groups
 
 
-def format_ratio(ratio: Ratio | None) -> str:
+def format_compared_ratio(ratio: Ratio | None) -> str:
     """Format a ratio with its interval."""
     if ratio is None:
         return words.NOTHING
-    interval = f" ({words.ratio_interval(ratio.low, ratio.high)})" if ratio.low is not None else ""
-    return words.ratio(ratio.value, ratio.bound) + interval
+    interval = (
+        f" ({words.format_ratio_interval(ratio.low, ratio.high)})" if ratio.low is not None else ""
+    )
+    return words.format_ratio(ratio.value, ratio.bound) + interval
 
 
 def make_runs_table(comparison: Comparison) -> ReportTable:
@@ -135,20 +137,24 @@ def _list_cells(line: RunLine, operations: Sequence[str], priced: bool) -> list[
     interval = words.NOTHING
     if line.interval is not None:
         ends = (line.interval.low_ops_per_second, line.interval.high_ops_per_second)
-        interval = " to ".join(words.rate(end) for end in ends)
-    cost = words.NOTHING if line.usd_per_million is None else words.usd_each(line.usd_per_million)
+        interval = " to ".join(words.format_rate(end) for end in ends)
+    cost = (
+        words.NOTHING
+        if line.usd_per_million is None
+        else words.format_unit_usd(line.usd_per_million)
+    )
     return [
         ReportCell(line.label),
         ReportCell(
-            words.prepend_bound(words.rate(line.figure_ops_per_second), line.bound), "strong"
+            words.prepend_bound(words.format_rate(line.figure_ops_per_second), line.bound), "strong"
         ),
         ReportCell(interval),
-        ReportCell(format_ratio(line.ratio)),
+        ReportCell(format_compared_ratio(line.ratio)),
         ReportCell(line.load or words.NOTHING),
-        *(ReportCell(words.latency(line.latency_us.get(name))) for name in operations),
+        *(ReportCell(words.format_latency(line.latency_us.get(name))) for name in operations),
         *([ReportCell(cost)] if priced else []),
         ReportCell(line.limiting_resource or words.NOTHING),
-        ReportCell(verdict_facts(line.verdict).name if line.verdict else "none"),
+        ReportCell(find_verdict_facts(line.verdict).name if line.verdict else "none"),
     ]
 
 
@@ -158,7 +164,7 @@ def make_loads_table(comparison: Comparison) -> ReportTable | None:
         return None
     names = [line.label for line in comparison.runs]
     groups = (("", 2), *((name, 2) for name in names))
-    statistic = words.statistic(comparison.equal_loads[0].statistic)
+    statistic = words.name_statistic(comparison.equal_loads[0].statistic)
     columns = ["load", "operation", *([statistic, "ops/s"] * len(names))]
     return ReportTable(
         groups=groups,
@@ -170,7 +176,10 @@ def make_loads_table(comparison: Comparison) -> ReportTable | None:
 def _load_cells(row: EqualLoad) -> list[ReportCell]:
     cells = [ReportCell(row.load), ReportCell(row.operation)]
     for latency, rate in zip(row.latency_us, row.throughput_ops_per_second, strict=True):
-        cells += [ReportCell(words.latency(latency), "strong"), ReportCell(words.rate(rate))]
+        cells += [
+            ReportCell(words.format_latency(latency), "strong"),
+            ReportCell(words.format_rate(rate)),
+        ]
     return cells
 
 
@@ -199,9 +208,9 @@ def _make_matrix_table(decision: Matrix) -> ReportTable:
                 continue
             parts = [cell.figure, cell.verdict]
             if cell.errors:
-                parts.append(words.plural(cell.errors, "error"))
+                parts.append(words.format_count(cell.errors, "error"))
             if cell.usd_per_million is not None:
-                parts.append(f"{words.usd_each(cell.usd_per_million)} per million")
+                parts.append(f"{words.format_unit_usd(cell.usd_per_million)} per million")
             cells.append(ReportCell(" · ".join(parts), "strong" if cell.best else ""))
         rows.append((*cells, ReportCell(row.decision)))
     columns = ("workload", *decision.targets, "decision")

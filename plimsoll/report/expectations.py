@@ -21,7 +21,7 @@ from plimsoll.model.request.expectations import (
     parse_rule,
 )
 from plimsoll.model.run.results import RunResult
-from plimsoll.report.comparing.comparing import differences, make_question_key
+from plimsoll.report.comparing.comparing import list_field_differences, make_question_key
 from plimsoll.report.comparing.ratios import Ratio, divide_capacities
 from plimsoll.report.folder import MAX_BYTES, RESULT, list_run_folders, read_model
 
@@ -158,19 +158,19 @@ def _explain_no_ratio(rule: BaselineRule, judged: Judged, baseline: Judged) -> s
 
 def _judge_ratio(rule: BaselineRule, ratio: Ratio) -> tuple[Answer, str]:
     least = 1 - rule.share
-    times = f"{words.ratio(ratio.value, ratio.bound)} times {rule.baseline}"
+    times = f"{words.format_ratio(ratio.value, ratio.bound)} times {rule.baseline}"
     low, high = ratio.low, ratio.high
     if ratio.bound != "=":
         low, high = (ratio.value, math.inf) if ratio.bound == ">=" else (0.0, ratio.value)
     elif low is None or high is None:
         return "no answer", f"{times}; without repetitions of both there is no interval"
     else:
-        times += f" (95 % interval {words.ratio_interval(low, high)})"
+        times += f" (95 % interval {words.format_ratio_interval(low, high)})"
     if low >= least:
         return "met", times
     if high < least:
         return "not met", times
-    share = words.percent(rule.share)
+    share = words.format_percent(rule.share)
     return "no answer", f"{times}, which does not decide whether it is lower by {share}"
 
 
@@ -183,6 +183,6 @@ def _find_differing_question(judged: Judged, baseline: Judged) -> str:
         return ""
     if make_question_key(judged.result) == make_question_key(baseline.result):
         return ""
-    differing = differences([judged.result, baseline.result])
+    differing = list_field_differences([judged.result, baseline.result])
     fields = [one.field for one in differing if one.part in _ASKED]
     return ", ".join(fields[:5])

@@ -4,24 +4,24 @@ from dataclasses import dataclass
 
 from plimsoll import words
 from plimsoll.capacity.statistics.factorial import (
-    carried_ops_per_second,
-    full_at_ops_per_second,
-    visits_per_operation,
+    compute_carried_ops_per_second,
+    compute_full_at_ops_per_second,
+    compute_visits_per_operation,
 )
-from plimsoll.model.aws.volumes import find_band, iops_range
+from plimsoll.model.aws.volumes import find_band, find_iops_range
 from plimsoll.model.judging.capacity import Axis, Capacity, Interval, LoadRange
-from plimsoll.model.judging.verdicts import verdict_facts
+from plimsoll.model.judging.verdicts import find_verdict_facts
 from plimsoll.model.metric_periods import list_whole_periods
 from plimsoll.model.request.rds_target import RdsTarget
 from plimsoll.model.run.results import LimitingResource, RunResult, StepResult
-from plimsoll.quoting.costs import usd_per_million
+from plimsoll.quoting.costs import compute_usd_per_million
 from plimsoll.report.charts.rows import find_capacity_load
 from plimsoll.report.words import (
     compute_hourly_usd,
     describe_limiting,
     describe_run_cost,
     describe_run_target,
-    limit_facts,
+    list_limit_facts,
     name_price_source,
 )
 
@@ -59,12 +59,12 @@ def build_headline(result: RunResult, usd_per_hour: float | None = None) -> Head
     figure = capacity.max_sustainable_throughput_ops_per_second
     shown = None
     if figure is not None and capacity.bound is not None:
-        shown = words.prepend_bound(words.rate(figure), capacity.bound)
+        shown = words.prepend_bound(words.format_rate(figure), capacity.bound)
     sentence = _write_sentence(result, capacity, usd_per_hour)
     if result.failure is not None:
         sentence += f" {_describe_failure(result)}"
     return Headline(
-        tag=verdict_facts(capacity.verdict).name,
+        tag=find_verdict_facts(capacity.verdict).name,
         decided=shown is not None and capacity.bound == "=",
         figure=shown,
         brief=_shorten_sentence(result, capacity),
@@ -103,14 +103,18 @@ def _shorten_latencies(capacity: Capacity) -> str:
     judged = find_capacity_load(capacity)
     if judged is None or not judged.latency_us:
         return ""
-    name = words.statistic(capacity.statistic)
+    name = words.name_statistic(capacity.statistic)
     if len(judged.latency_us) > NAMED_MOST:
         return (
             f", with the {name} of each of its {len(judged.latency_us)} operations within its limit"
         )
     told = (
-        f"{words.latency(us)} for {operation}"
-        + (f" (limit {words.latency(limit)})" if (limit := judged.limit_us.get(operation)) else "")
+        f"{words.format_latency(us)} for {operation}"
+        + (
+            f" (limit {words.format_latency(limit)})"
+            if (limit := judged.limit_us.get(operation))
+            else ""
+        )
         for operation, us in judged.latency_us.items()
     )
     return f", with a {name} latency of {words.join_names(told)}"
@@ -134,16 +138,16 @@ def _write_sentence(result: RunResult, capacity: Capacity, usd_per_hour: float |
         and _mentions_limit(limiting, capacity)
     ):
         parts.append(describe_limiting(limiting))
-    cost = usd_per_million(capacity, compute_hourly_usd(result, usd_per_hour))
+    cost = compute_usd_per_million(capacity, compute_hourly_usd(result, usd_per_hour))
     if cost is not None:
         whose = _mention_list_price(result, usd_per_hour)
-        parts.append(f"that is {words.usd_each(cost)} per million operations{whose}")
+        parts.append(f"that is {words.format_unit_usd(cost)} per million operations{whose}")
     return "; ".join(parts) + "."
 
 
 def _format_span(interval: Interval) -> str:
     low, high = interval.low_ops_per_second, interval.high_ops_per_second
-    return f"{words.rate(low)} to {words.throughput(high)}"
+    return f"{words.format_rate(low)} to {words.format_throughput(high)}"
 
 
 def _mentions_limit(limiting: LimitingResource, capacity: Capacity) -> bool:
@@ -153,7 +157,7 @@ def _mentions_limit(limiting: LimitingResource, capacity: Capacity) -> bool:
 
 def _has_reached_limit(capacity: Capacity) -> bool:
     """Return whether the target's own limit was reached."""
-    return verdict_facts(capacity.verdict).limit == "target"
+    return find_verdict_facts(capacity.verdict).limit == "target"
 
 
 def _describe_failure(result: RunResult) -> str:
@@ -168,10 +172,10 @@ def _describe_failure(result: RunResult) -> str:
 def _list_facts(
     result: RunResult, capacity: Capacity, usd_per_hour: float | None
 ) -> list[tuple[str, str]]:
-    facts = [("Verdict", f"{capacity.verdict}: {verdict_facts(capacity.verdict).meaning}")]
+    facts = [("Verdict", f"{capacity.verdict}: {find_verdict_facts(capacity.verdict).meaning}")]
     facts += (("Expected", f"{e.rule}: {e.answer}; {e.because}") for e in result.expect)
     if capacity.bracket is not None:
-        facts.append(("Bracket", words.bracket(capacity.bracket, capacity.axis)))
+        facts.append(("Bracket", words.format_bracket(capacity.bracket, capacity.axis)))
     if capacity.burst is not None:
         facts.append(("Burst", capacity.burst.summary))
     if capacity.edge is not None:
@@ -185,7 +189,7 @@ def _list_facts(
     if capacity.closing is not None:
         facts += [(name.capitalize(), text) for name, text in capacity.closing.findings]
     if result.limiting is not None and _mentions_limit(result.limiting, capacity):
-        facts += limit_facts(result.limiting)
+        facts += list_limit_facts(result.limiting)
     return facts + _list_costs(result, capacity, usd_per_hour)
 
 
@@ -194,10 +198,12 @@ def _list_costs(
 ) -> list[tuple[str, str]]:
     costs = []
     hourly = compute_hourly_usd(result, usd_per_hour)
-    cost = usd_per_million(capacity, hourly)
+    cost = compute_usd_per_million(capacity, hourly)
     if cost is not None and hourly is not None:
-        price = f"{words.usd_each(hourly)} an hour, {name_price_source(result, usd_per_hour)}"
-        costs.append(("Cost", f"{words.usd_each(cost)} per million operations at {price}"))
+        price = (
+            f"{words.format_unit_usd(hourly)} an hour, {name_price_source(result, usd_per_hour)}"
+        )
+        costs.append(("Cost", f"{words.format_unit_usd(cost)} per million operations at {price}"))
     if spent := describe_run_cost(result):
         costs.append(("The run", spent))
     return costs
@@ -212,8 +218,9 @@ def _mention_list_price(result: RunResult, given: float | None) -> str:
 def _describe_edge(edge: LoadRange, axis: Axis) -> str:
     low, high = (float(f"{load:.3g}") for load in (edge.low, edge.high))
     return (
-        f"most steps fail from a load between {words.number(low)} and {words.load(high, axis)} on"
-        f" ({words.percent(edge.confidence)} interval; {edge.method}, {edge.windows} steps)"
+        f"most steps fail from a load between {words.format_number(low)} and"
+        f" {words.format_load(high, axis)} on"
+        f" ({words.format_percent(edge.confidence)} interval; {edge.method}, {edge.windows} steps)"
     )
 
 
@@ -236,10 +243,10 @@ def _describe_latencies(capacity: Capacity) -> str:
     judged = find_capacity_load(capacity)
     if judged is None:
         return ""
-    name = words.statistic(capacity.statistic)
-    limits = {operation: words.latency(us) for operation, us in judged.limit_us.items()}
+    name = words.name_statistic(capacity.statistic)
+    limits = {operation: words.format_latency(us) for operation, us in judged.limit_us.items()}
     return "; ".join(
-        f"{operation} {name} {words.latency(us)} (limit {limits[operation]})"
+        f"{operation} {name} {words.format_latency(us)} (limit {limits[operation]})"
         for operation, us in judged.latency_us.items()
     )
 
@@ -268,8 +275,8 @@ class Prediction:
     @property
     def sentence(self) -> str:
         """The prediction, marked as one, with its basis and its assumptions."""
-        most = words.throughput(self.throughput_ops_per_second)
-        visits = words.number(float(f"{self.visits:.3g}"))
+        most = words.format_throughput(self.throughput_ops_per_second)
+        visits = words.format_number(float(f"{self.visits:.3g}"))
         told = (
             f"Predicted, not measured: {self.iops:,} IOPS instead of {self.iops_now:,} would carry"
             f" at most about {most} (forced-flow law, {visits} I/Os per operation in step"
@@ -277,7 +284,9 @@ class Prediction:
         )
         processor = self.full_processor_ops_per_second
         if processor is not None and processor < self.throughput_ops_per_second:
-            return f"{told}, but the CPUs would be full at about {words.throughput(processor)}"
+            return (
+                f"{told}, but the CPUs would be full at about {words.format_throughput(processor)}"
+            )
         return f"{told}, if nothing else limits it first and each operation takes as many I/Os"
 
 
@@ -289,18 +298,18 @@ def suggest_next_step(result: RunResult) -> str:
     if (found := predict_more_iops(result)) is not None:
         return f"More storage IOPS, if you need more. {found.sentence}"
     if capacity.slowed:
-        return verdict_facts("DISTURBED").next_step
+        return find_verdict_facts("DISTURBED").next_step
     change = result.limiting.to_change if result.limiting and result.limiting.reached else None
     if change is not None and _has_reached_limit(capacity):
         return f"If you need more: {change}"
-    return verdict_facts(capacity.verdict).next_step + _name_top_load(capacity)
+    return find_verdict_facts(capacity.verdict).next_step + _name_top_load(capacity)
 
 
 def _name_top_load(capacity: Capacity) -> str:
     if capacity.verdict != "LOWER_BOUND" or not capacity.steps:
         return ""
     most = max(judged.load for judged in capacity.steps)
-    return f" {words.load(most, capacity.axis)}"
+    return f" {words.format_load(most, capacity.axis)}"
 
 
 def predict_more_iops(result: RunResult) -> Prediction | None:
@@ -325,11 +334,11 @@ def predict_more_iops(result: RunResult) -> Prediction | None:
     throughput = step.step.throughput_ops_per_second
     if now is None or row.min_iops is None or done is None or throughput is None:
         return None
-    more = min(STEP_UP * now, iops_range(target.volume, row)[1])
-    visits = visits_per_operation(done, throughput)
+    more = min(STEP_UP * now, find_iops_range(target.volume, row)[1])
+    visits = compute_visits_per_operation(done, throughput)
     if not visits or done < AT_ITS_LIMIT * now or more <= now:
         return None
-    carried = carried_ops_per_second(more, visits)
+    carried = compute_carried_ops_per_second(more, visits)
     if carried <= (capacity.max_sustainable_throughput_ops_per_second or 0):
         return None  # this step needed more I/Os per operation than the step of the figure
     busy = step.target.cpu_percent if step.target else None
@@ -342,7 +351,7 @@ def predict_more_iops(result: RunResult) -> Prediction | None:
         throughput_ops_per_second=carried,
         full_processor_ops_per_second=None
         if busy is None
-        else full_at_ops_per_second(throughput, busy / 100),
+        else compute_full_at_ops_per_second(throughput, busy / 100),
     )
 
 

@@ -15,7 +15,7 @@ from plimsoll import words
 from plimsoll.capacity.conditions import describe_conditions
 from plimsoll.model.judging.capacity import Capacity
 from plimsoll.model.run.results import RunResult, Seconds
-from plimsoll.quoting.costs import usd_per_million
+from plimsoll.quoting.costs import compute_usd_per_million
 from plimsoll.report import (
     tables,
 )
@@ -52,7 +52,7 @@ _INLINE = re.compile(r"<(script|style)([^>]*)>(.*?)</\1>", re.DOTALL)
 _DATA = "application/json"  # data is not executed, so no policy applies to it
 
 
-def content_security_policy(page: str) -> str:
+def write_content_security_policy(page: str) -> str:
     """Return the strictest policy under which a page works, for a header or a `meta` element.
 
     Args:
@@ -94,7 +94,7 @@ def answer_first_questions(
         answers.append(("How sure", _explain_no_interval(capacity)))
     on_its_own = result.cost is None and not result.request.target.provisioned
     if (
-        usd_per_million(capacity, compute_hourly_usd(result, usd_per_hour)) is None
+        compute_usd_per_million(capacity, compute_hourly_usd(result, usd_per_hour)) is None
         and not on_its_own
     ):
         answers.append(("What it costs", _explain_no_cost(result, usd_per_hour)))
@@ -111,7 +111,7 @@ def _explain_no_interval(capacity: Capacity) -> str:
 def _explain_no_cost(result: RunResult, usd_per_hour: float | None) -> str:
     hourly = compute_hourly_usd(result, usd_per_hour)
     if hourly is not None:
-        return f"{words.usd_each(hourly)} an hour; no throughput to divide it by"
+        return f"{words.format_unit_usd(hourly)} an hour; no throughput to divide it by"
     return f"not known: {explain_no_price(result)}"
 
 
@@ -128,7 +128,7 @@ def embed_json(value: object) -> Markup:
     return Markup(dumped.replace("<", "\\u003c"))  # noqa: S704 - no tag can be in it
 
 
-def css_text(text: str) -> Markup:
+def write_css_text(text: str) -> Markup:
     """Write a text as a string of CSS: whatever is no letter or digit, by its number."""
     written = "".join(char if char.isalnum() else f"\\{ord(char):x} " for char in text)
     return Markup(f'"{written}"')  # noqa: S704 - no sign of CSS or HTML is left in it
@@ -137,7 +137,7 @@ def css_text(text: str) -> Markup:
 _UNIT = re.compile(r"(?<=\d) (?=(?:[mµ]?s|min|h|%|[KMG]iB|IOPS|ops/s|clients?|connections?)\b|%)")
 
 
-def whole(text: str) -> str:
+def join_units(text: str) -> str:
     """Join each figure with its unit, so that no line breaks between them."""
     return _UNIT.sub("\N{NO-BREAK SPACE}", text)
 
@@ -159,11 +159,11 @@ def fill_template(template: str, drawn: Sequence[Chart], *, printed: str, **valu
         lstrip_blocks=True,
     )
     environment.filters |= {
-        "utc": words.moment,
-        "number": words.number,
+        "utc": words.format_moment,
+        "number": words.format_number,
         "drawn": draw_chart,
-        "css_text": css_text,
-        "whole": whole,
+        "css_text": write_css_text,
+        "whole": join_units,
     }
     page = environment.get_template(template).render(
         policy=_POLICY,
@@ -176,7 +176,7 @@ def fill_template(template: str, drawn: Sequence[Chart], *, printed: str, **valu
         charts={chart.id: chart for chart in drawn},
         **values,
     )
-    return page.replace(_POLICY, content_security_policy(page), 1)
+    return page.replace(_POLICY, write_content_security_policy(page), 1)
 
 
 def render_run(
@@ -202,13 +202,13 @@ def render_run(
         if capacity
         else []
     )
-    by_operation = [by_load.latency(capacity, name) for name in names] if capacity else []
+    by_operation = [by_load.draw_latency(capacity, name) for name in names] if capacity else []
     over_time = [timeline.draw_timeline(result, seconds), heat_map.draw_heat_map(result, seconds)]
     drawn = [chart for chart in (*loads, *by_operation, *over_time) if chart is not None]
     return fill_template(
         "report.html.j2",
         drawn,
-        printed=f"{result.name} · {words.moment(result.moments.submitted)}",
+        printed=f"{result.name} · {words.format_moment(result.moments.submitted)}",
         result=result,
         heading=describe_run_target(result) if result.name == "find" else result.name,
         headline=build_headline(result, usd_per_hour),
@@ -217,7 +217,7 @@ def render_run(
         target=describe_run_target(result),
         emulated=result.local and result.request.target.provisioned,
         load_unit=words.LOAD_UNITS[capacity.axis] if capacity else "",
-        statistic=words.statistic(capacity.statistic).replace("m", "M", 1) if capacity else "",
+        statistic=words.name_statistic(capacity.statistic).replace("m", "M", 1) if capacity else "",
         operations=names,
         limit_of={name: by_load.describe_drawn_limit(capacity, name) for name in names}
         if capacity
@@ -232,7 +232,7 @@ def render_run(
         beside_lines=list(describe_backgrounds(result)),
         audits=tables.make_audits_table(capacity),
         audits_left_out=tables.count_left_out(capacity),
-        audit_details=tables.audit_details(capacity),
+        audit_details=tables.list_audit_details(capacity),
         problems=[(s.plan.index, problem) for s in result.steps for problem in s.problems],
         request_yaml=yaml.safe_dump(
             result.request.model_dump(mode="json", exclude_none=True),
@@ -263,16 +263,16 @@ def list_run_facts(result: RunResult) -> list[tuple[str, str]]:
         ("team", result.team),
         ("where", _describe_place(result)),
         ("ended", result.state.value.lower().replace("_", " ")),
-        ("submitted", words.moment(moments.submitted)),
-        ("took", words.duration(took)),
-        ("target deleted", words.moment(moments.deleted)),
-        ("target existed for", words.duration(target_lived)),
+        ("submitted", words.format_moment(moments.submitted)),
+        ("took", words.format_duration(took)),
+        ("target deleted", words.format_moment(moments.deleted)),
+        ("target existed for", words.format_duration(target_lived)),
         ("plimsoll", versions.plimsoll),
         ("load engine", versions.engine or words.NOTHING),
         ("database, version made", (not result.local and versions.database) or words.NOTHING),
         ("server, as it names itself", versions.server or words.NOTHING),
         ("workload, SHA-256", versions.workload_sha256 or words.NOTHING),
-        ("dataset, rows counted", words.number(result.rows)),
+        ("dataset, rows counted", words.format_number(result.rows)),
         ("dataset, size", dataset.size_words if dataset else words.NOTHING),
         ("dataset, order", dataset.order_words if dataset else words.NOTHING),
         ("seed", str(result.request.load.seed)),

@@ -42,7 +42,7 @@ def list_phase_figures(result: RunResult | None) -> dict[str, Figures]:
 
 def _list_figures_of_phase(phase: PhaseResult) -> Iterator[tuple[str, Figures]]:
     for load in phase.loads:
-        name = f"{phase.name}, {words.load(load.connections, 'connections')}"
+        name = f"{phase.name}, {words.format_load(load.connections, 'connections')}"
         yield name, Figures(values=load.measured, limit=load.limit)
     if phase.capacity is not None:
         exact = phase.capacity.bound == "="
@@ -57,13 +57,13 @@ def make_run_phases_table(phases: Sequence[PhaseResult]) -> ReportTable | None:
         (
             ReportCell(phase.name),
             ReportCell(phase.workload),
-            ReportCell(words.number(load.connections)),
-            ReportCell(words.number(load.clients)),
-            ReportCell(words.rate(load.middle_records_per_second), "strong"),
+            ReportCell(words.format_number(load.connections)),
+            ReportCell(words.format_number(load.clients)),
+            ReportCell(words.format_rate(load.middle_records_per_second), "strong"),
             ReportCell(_format_interval(load)),
-            ReportCell(words.number(len(load.steps))),
-            ReportCell(words.number(load.unfinished)),
-            ReportCell(words.number(load.errors)),
+            ReportCell(words.format_number(len(load.steps))),
+            ReportCell(words.format_number(load.unfinished)),
+            ReportCell(words.format_number(load.errors)),
             ReportCell(load.limit or words.NOTHING),
         )
         for phase in phases
@@ -78,7 +78,7 @@ def _format_interval(load: PhaseLoad) -> str:
     low, high = load.low_records_per_second, load.high_records_per_second
     if low is None or high is None:
         return words.NOTHING
-    return f"{words.rate(low)} to {words.rate(high)}"
+    return f"{words.format_rate(low)} to {words.format_rate(high)}"
 
 
 def make_phases_table(result: ExperimentResult) -> ReportTable | None:
@@ -102,12 +102,12 @@ def _list_figures(phases: Sequence[PhaseResult]) -> Iterator[tuple[str, str]]:
     for phase in phases:
         for load in phase.loads:
             limit = f" ({words.RESOURCES[load.resource]})" if load.resource and load.reached else ""
-            place = f"{phase.name}, {words.load(load.connections, 'connections')}, records/s"
-            yield place, f"{words.rate(load.middle_records_per_second)}{limit}"
+            place = f"{phase.name}, {words.format_load(load.connections, 'connections')}, records/s"
+            yield place, f"{words.format_rate(load.middle_records_per_second)}{limit}"
         if phase.capacity is not None:
             figure = phase.capacity.max_sustainable_throughput_ops_per_second
             bound = phase.capacity.bound
             yield (
                 f"{phase.name}, {ITS_SEARCH}, ops/s",
-                words.prepend_bound(words.rate(figure), bound),
+                words.prepend_bound(words.format_rate(figure), bound),
             )

@@ -23,7 +23,7 @@ from plimsoll.model.request.endpoint_target import EndpointTarget
 from plimsoll.model.request.experiment import FRESH_TARGET
 from plimsoll.model.request.rds_target import AuroraTarget
 from plimsoll.model.run.results import RunResult
-from plimsoll.report.charts.rows import by_load
+from plimsoll.report.charts.rows import index_by_load
 from plimsoll.report.comparing.ratios import divide_capacities
 from plimsoll.report.tables import ReportCell, ReportTable
 from plimsoll.words import escape_controls
@@ -192,9 +192,9 @@ def format_measured_ratio(of: RunResult, to: RunResult) -> str:
     ratio = divide_capacities(of.run_id, of.capacity, to.run_id, to.capacity)
     if ratio is None:
         return "none: one has no figure, or both are bounds"
-    interval = f" (95 % {words.ratio_interval(ratio.low, ratio.high)})"
+    interval = f" (95 % {words.format_ratio_interval(ratio.low, ratio.high)})"
     tail = "" if ratio.low is None else interval
-    return f"{words.ratio(ratio.value, ratio.bound)} times{tail}"
+    return f"{words.format_ratio(ratio.value, ratio.bound)} times{tail}"
 
 
 def describe_published_ratio(
@@ -211,7 +211,7 @@ def describe_published_ratio(
                 and _list_other_variants(other, published.to) == rest
             ):
                 told = format_measured_ratio(one, other)
-                said = words.ratio(published.ratio, published.bound)
+                said = words.format_ratio(published.ratio, published.bound)
                 doubt = f" ({published.doubt})" if published.doubt else ""
                 names = f"{_name(one, published.of)} to {_name(other, published.to)}"
                 load = f"{', '.join(rest)}: " if rest else ""
@@ -253,16 +253,20 @@ def describe_gains(
         if not rows or toggle is None or workload is None:
             continue
         said = ", ".join(
-            f"{words.ratio(row.ratio)} ({row.where})" if row.where else words.ratio(row.ratio)
+            f"{words.format_ratio(row.ratio)} ({row.where})"
+            if row.where
+            else words.format_ratio(row.ratio)
             for row in rows
         )
         ratio = toggle.throughput
-        found = "none" if ratio.ratio is None else f"{words.ratio(ratio.ratio)} times"
+        found = "none" if ratio.ratio is None else f"{words.format_ratio(ratio.ratio)} times"
         judged = ""
         if ratio.ratio is not None:
             measured[workload] = ratio.ratio
             interval = (
-                "" if ratio.low is None else f" {words.ratio_interval(ratio.low, ratio.high)}"
+                ""
+                if ratio.low is None
+                else f" {words.format_ratio_interval(ratio.low, ratio.high)}"
             )
             judged = f"{interval}; {_judge_gain(ratio.ratio, [row.ratio for row in rows])}"
         first, second = toggle.states
@@ -286,7 +290,7 @@ def _judge_gain(measured: float, published: Sequence[float]) -> str:
         return "of the other sign"
     off = low / measured if measured < low else measured / high
     kind = "in kind" if off <= FACTOR else "not in kind"
-    return f"{words.ratio(off)} times off the published range: {kind}"
+    return f"{words.format_ratio(off)} times off the published range: {kind}"
 
 
 NEVER_ABSOLUTE = (
@@ -342,7 +346,7 @@ def compare_with_published(
     if (reference.ratios or reference.gains) and not told:
         raise UsageError("--with: no two of the runs are of variants that the file compares")
     doubtful = [
-        f"{curve.iops:,} IOPS, {words.plural(step.clients, 'client')}: {step.doubt}"
+        f"{curve.iops:,} IOPS, {words.format_count(step.clients, 'client')}: {step.doubt}"
         for curve in reference.curves
         for step in curve.steps
         if step.doubt
@@ -385,7 +389,7 @@ def _compare_shapes(
     curve: PublishedCurve, run: RunResult, name: str, statistic: Statistic
 ) -> Shape:
     assert run.capacity is not None  # noqa: S101 - `_match_curves` has refused others
-    measured = by_load(run.capacity)
+    measured = index_by_load(run.capacity)
     published = {float(step.clients): step for step in curve.steps}
     first = next((load for load in published if load in measured), None)
     if first is None:
@@ -445,8 +449,8 @@ def _describe_knees(curve: PublishedCurve, run: RunResult, name: str) -> str:
     knee = next((step for step in curve.steps if step.knee), None)
     published = "no maximum published"
     if knee is not None:
-        times = words.ratio(_divide_throughput(knee, curve.steps[0]))
-        load = words.plural(knee.clients, "client")
+        times = words.format_ratio(_divide_throughput(knee, curve.steps[0]))
+        load = words.format_count(knee.clients, "client")
         published = f"published at {load}, {times} times the throughput of the first load"
     return (
         f"Knee with {curve.iops:,} IOPS: {published}; measured ({name})"
@@ -460,16 +464,16 @@ def _describe_measured_knee(run: RunResult) -> str:
     if capacity is None or not figure or capacity.at is None or not capacity.steps:
         return "none"
     first = min(capacity.steps, key=lambda judged: judged.load)
-    times = words.ratio(figure / first.throughput_ops_per_second)
+    times = words.format_ratio(figure / first.throughput_ops_per_second)
     bound = "" if capacity.bound == "=" else "not reached up to "
-    return f"{bound}at {words.load(capacity.at, capacity.axis)}, {times} times"
+    return f"{bound}at {words.format_load(capacity.at, capacity.axis)}, {times} times"
 
 
 def _describe_step_up(low: PublishedCurve, high: PublishedCurve, measured: str) -> str:
     below, above = (next((s for s in one.steps if s.knee), None) for one in (low, high))
     published = "not published"
     if below is not None and above is not None:
-        published = f"published {words.ratio(_divide_throughput(above, below))} times"
+        published = f"published {words.format_ratio(_divide_throughput(above, below))} times"
         if above.doubt or below.doubt:
             published += " (doubtful)"
     return f"From {low.iops:,} to {high.iops:,} IOPS: {published}, measured {measured}."
@@ -480,11 +484,11 @@ def make_shape_table(shape: Shape) -> ReportTable:
     groups = (("", 1), *((what, 2) for what in shape.multiples))
     rows = []
     for place, clients in enumerate(shape.clients):
-        cells = [ReportCell(words.number(clients))]
+        cells = [ReportCell(words.format_number(clients))]
         for pairs in shape.multiples.values():
             published, measured = pairs[place]
-            shown = words.NOTHING if measured is None else words.ratio(measured)
-            cells += [ReportCell(words.ratio(published)), ReportCell(shown, "strong")]
+            shown = words.NOTHING if measured is None else words.format_ratio(measured)
+            cells += [ReportCell(words.format_ratio(published)), ReportCell(shown, "strong")]
         rows.append(tuple(cells))
     columns = ("clients", *(["published", "measured"] * len(shape.multiples)))
     return ReportTable(columns=columns, rows=tuple(rows), groups=groups)

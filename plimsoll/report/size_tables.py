@@ -12,7 +12,7 @@ from plimsoll.quoting.cloud_prices import describe_age
 from plimsoll.report.tables import ReportCell, ReportTable
 from plimsoll.sizing.answer import CloudOption, Confirmed, Growth, Option, Sizing
 from plimsoll.sizing.rank import describe_bound
-from plimsoll.sizing.size import target_words
+from plimsoll.sizing.size import name_purchase
 
 PREDICTED = "~"  # prefix of each predicted figure
 MARKED = f"{PREDICTED} is predicted, not measured"
@@ -60,7 +60,7 @@ def build_ranking(answer: Sizing) -> Ranking:
         marked=MARKED,
         lines=tuple(describe_further(answer)),
         options=make_options_table(answer.options[:SHOWN]) if answer.options else None,
-        more=f"And {words.plural(left, 'more target')}: plimsoll size -o FILE.html has all."
+        more=f"And {words.format_count(left, 'more target')}: plimsoll size -o FILE.html has all."
         if left > 0
         else "",
     )
@@ -149,14 +149,14 @@ def _list_cloud_cells(option: CloudOption) -> Iterator[str]:
         f"{CLOUD_NAMES[option.cloud]} {option.region}: {option.instance},"
         f" {describe_volume(option.volume)}{alone}"
     )
-    between = f" ({words.rate(option.low)} to {words.rate(option.high)})"
-    yield f"{PREDICTED}{words.rate(option.ops_per_second)}{between}"
+    between = f" ({words.format_rate(option.low)} to {words.format_rate(option.high)})"
+    yield f"{PREDICTED}{words.format_rate(option.ops_per_second)}{between}"
     yield describe_bound(option.binds)
     after = option.next
     yield (
         words.NOTHING
         if after is None
-        else f"{describe_bound(after)} at {PREDICTED}{words.rate(after.ops_per_second)}"
+        else f"{describe_bound(after)} at {PREDICTED}{words.format_rate(after.ops_per_second)}"
     )
 
 
@@ -166,22 +166,24 @@ def _list_cells(option: Option) -> Iterator[str]:
     outlook = option.outlook or ("carries" if option.sure else "may carry")
     yield f"{outlook}, measured" if measured else outlook
     usd = option.usd_per_month
-    yield words.NOTHING if usd is None else words.usd_a_month(usd).removeprefix("$")
-    yield target_words(option.target) + (f" ({option.run})" if option.run else "")
+    yield words.NOTHING if usd is None else words.format_monthly_usd(usd).removeprefix("$")
+    yield name_purchase(option.target) + (f" ({option.run})" if option.run else "")
     between = ""
     if option.low is not None and option.high is not None:
-        between = f" ({words.rate(option.low)} to {words.rate(option.high)})"
+        between = f" ({words.format_rate(option.low)} to {words.format_rate(option.high)})"
     figure = option.ops_per_second
-    yield words.NOTHING if figure is None else f"{mark}{words.rate(figure)}{between}"
+    yield words.NOTHING if figure is None else f"{mark}{words.format_rate(figure)}{between}"
     yield words.NOTHING if option.binds is None else describe_bound(option.binds)
     after = option.next
     yield (
         words.NOTHING
         if after is None
-        else (f"{describe_bound(after)} at {mark}{words.rate(after.ops_per_second)}")
+        else (f"{describe_bound(after)} at {mark}{words.format_rate(after.ops_per_second)}")
     )
     latencies = (option.latency_us or {}).items()
-    shown = ", ".join(f"{name} {mark}{words.latency(guess.mid)}" for name, guess in latencies)
+    shown = ", ".join(
+        f"{name} {mark}{words.format_latency(guess.mid)}" for name, guess in latencies
+    )
     yield shown or words.NOTHING
 
 
@@ -191,15 +193,15 @@ def make_demands_table(answer: Sizing) -> ReportTable:
         columns=DEMAND_COLUMNS,
         rows=tuple(
             (
-                ReportCell(words.rate(load)),
-                ReportCell(words.rate(demand.ops_per_second)),
+                ReportCell(words.format_rate(load)),
+                ReportCell(words.format_rate(demand.ops_per_second)),
                 _make_figure_cell(demand.ios),
                 _make_figure_cell(demand.read_ios),
                 _make_figure_cell(demand.write_ios),
                 _make_figure_cell(None if demand.mib is None else 1024 * demand.mib),
-                ReportCell(words.latency(_to_us(demand.cpu_s))),
+                ReportCell(words.format_latency(_to_us(demand.cpu_s))),
                 _make_figure_cell(demand.log_flushes),
-                ReportCell(words.latency(_to_us(demand.lock_wait_s))),
+                ReportCell(words.format_latency(_to_us(demand.lock_wait_s))),
             )
             for load, demand in answer.demands
         ),
@@ -221,11 +223,12 @@ def describe_question(answer: Sizing) -> str:
 
 def describe_wanted(answer: Sizing | Boundary) -> str:
     """Describe the load to carry, its limits and headroom, and the region of the prices."""
-    limits = ", ".join(f"{n} {words.latency(us)}" for n, us in answer.limits_us.items())
+    limits = ", ".join(f"{n} {words.format_latency(us)}" for n, us in answer.limits_us.items())
     return (
-        f"{words.throughput(answer.want_ops_per_second)} within"
-        f" {words.statistic(answer.statistic)} {limits}; a load line of"
-        f" {words.rate(answer.required_ops_per_second)} leaves {words.percent(answer.headroom)};"
+        f"{words.format_throughput(answer.want_ops_per_second)} within"
+        f" {words.name_statistic(answer.statistic)} {limits}; a load line of"
+        f" {words.format_rate(answer.required_ops_per_second)} leaves"
+        f" {words.format_percent(answer.headroom)};"
         f" list prices of {answer.region}"
     )
 
@@ -239,9 +242,9 @@ def describe_further(answer: Sizing) -> Iterator[str]:
     yield from map(describe_confirmation, answer.confirmed)
     if answer.growth is not None and answer.options:
         best = answer.options[0]
-        yield f"{target_words(best.target)}, {best.outlook} {_describe_growth(answer.growth)}"
+        yield f"{name_purchase(best.target)}, {best.outlook} {_describe_growth(answer.growth)}"
     if answer.horizon is not None:
-        years = words.number(round(answer.horizon.years, 2))
+        years = words.format_number(round(answer.horizon.years, 2))
         yield f"the load in {years} years, on as much data: {answer.horizon.sentence}"
 
 
@@ -257,15 +260,17 @@ def _describe_deciding(answer: Sizing) -> str:
 def describe_confirmation(one: Confirmed) -> str:
     """Describe a confirmation: prediction, measurement and error."""
     error = "" if one.error is None else f", error {one.error:+.0%}"
-    measured = words.prepend_bound(words.throughput(one.measured), one.bound)
+    measured = words.prepend_bound(words.format_throughput(one.measured), one.bound)
     return (
-        f"confirmed: {target_words(one.target)}: predicted {words.throughput(one.predicted)}"
-        f" ({words.rate(one.low)} to {words.rate(one.high)}), measured {measured}{error}"
+        f"confirmed: {name_purchase(one.target)}: predicted"
+        f" {words.format_throughput(one.predicted)}"
+        f" ({words.format_rate(one.low)} to {words.format_rate(one.high)}), measured"
+        f" {measured}{error}"
     )
 
 
 def _describe_growth(found: Growth) -> str:
-    times = f"a load that grows {words.number(round(found.times_per_year, 3))} times a year"
+    times = f"a load that grows {words.format_number(round(found.times_per_year, 3))} times a year"
     if found.until is None:
         return f"{times} for more than a century"
     most = found.years_at_most

@@ -114,11 +114,15 @@ def _list_figures(capacity: Capacity | None) -> Iterable[tuple[str, str]]:
     yield "verdict", capacity.verdict
     figure = capacity.max_sustainable_throughput_ops_per_second
     if figure is not None:
-        at = f" at {words.load(capacity.at, capacity.axis)}" if capacity.at is not None else ""
-        yield "capacity", words.prepend_bound(words.throughput(figure), capacity.bound) + at
+        at = (
+            f" at {words.format_load(capacity.at, capacity.axis)}"
+            if capacity.at is not None
+            else ""
+        )
+        yield "capacity", words.prepend_bound(words.format_throughput(figure), capacity.bound) + at
     if (sure := capacity.interval) is not None and figure is not None:
         low, high = sure.low_ops_per_second, sure.high_ops_per_second
-        ends = f"{words.rate(low)} to {words.throughput(high)}"
+        ends = f"{words.format_rate(low)} to {words.format_throughput(high)}"
         yield "95 % interval", f"{ends}; {words.INTERVAL_COVERS}"
 
 
@@ -203,7 +207,7 @@ _CALLS = re.compile(r"(&#(?:35|64);)")  # # and @, which turn a following number
 _SIGNS = {"met": "✅", "not met": "❌", "no answer": "⚠️", "failed": "❌"}
 
 
-def markdown(summaries: Sequence[Summary]) -> str:
+def write_markdown(summaries: Sequence[Summary]) -> str:
     """Write a heading, a table of facts and a table of rules for each run."""
     return "\n".join(map(_write_section, summaries))
 

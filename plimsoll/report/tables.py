@@ -89,7 +89,7 @@ def make_steps_table(result: RunResult) -> ReportTable | None:
         "clients",
         "connections",
         "ops/s",
-        *(words.statistic(statistic) for _ in names for statistic in shown),
+        *(words.name_statistic(statistic) for _ in names for statistic in shown),
         *("IOPS", "queue", "CPU"),
         *("errors", "busy"),
         "judged",
@@ -123,11 +123,11 @@ def _list_cells(
     step = done.step
     cells = [ReportCell(str(done.plan.index))]
     if offered:
-        cells.append(ReportCell(words.number(done.plan.rate_ops_per_second)))
+        cells.append(ReportCell(words.format_number(done.plan.rate_ops_per_second)))
     cells += [
-        ReportCell(words.number(done.plan.clients)),
-        ReportCell(words.number(done.plan.connections)),
-        ReportCell(words.rate(step.throughput_ops_per_second), "strong"),
+        ReportCell(words.format_number(done.plan.clients)),
+        ReportCell(words.format_number(done.plan.connections)),
+        ReportCell(words.format_rate(step.throughput_ops_per_second), "strong"),
     ]
     for name in names:
         for statistic in rows.list_shown_statistics(capacity):
@@ -135,9 +135,12 @@ def _list_cells(
             limit = judged.limit_us.get(name) if judged else None
             is_judged = capacity is not None and capacity.statistic == statistic
             over = is_judged and value is not None and limit is not None and value > limit
-            cells.append(ReportCell(words.latency(value), "over" if over else ""))
+            cells.append(ReportCell(words.format_latency(value), "over" if over else ""))
     cells += [ReportCell(figure) for figure in list_target_cells(done.target)]
-    cells += [ReportCell(words.number(step.errors)), ReportCell(words.percent(step.client_busy))]
+    cells += [
+        ReportCell(words.format_number(step.errors)),
+        ReportCell(words.format_percent(step.client_busy)),
+    ]
     if judged is None:
         outcome = describe_unjudged(step) or "not judged"
         return [*cells, ReportCell(outcome, outcome)]
@@ -173,7 +176,11 @@ def list_target_cells(target: TargetFigures | None) -> tuple[str, str, str]:
         return (words.NOTHING,) * 3
     known = [iops for iops in (target.read_iops, target.write_iops) if iops is not None]
     cpu = None if target.cpu_percent is None else round(target.cpu_percent) / 100
-    return words.rate(sum(known) if known else None), words.rate(target.queue), words.percent(cpu)
+    return (
+        words.format_rate(sum(known) if known else None),
+        words.format_rate(target.queue),
+        words.format_percent(cpu),
+    )
 
 
 def make_audits_table(capacity: Capacity | None) -> ReportTable | None:
@@ -190,7 +197,7 @@ def make_audits_table(capacity: Capacity | None) -> ReportTable | None:
     table = []
     for judged in _select_audited_loads(capacity):
         results = {audit.name: audit.passed for audit in judged.audits}
-        cells = [ReportCell(words.load(judged.load, capacity.axis))]
+        cells = [ReportCell(words.format_load(judged.load, capacity.axis))]
         for name in names:
             passed = results.get(name)
             kind = "failed" if passed is False else "passed" if passed else ""
@@ -200,13 +207,13 @@ def make_audits_table(capacity: Capacity | None) -> ReportTable | None:
     return ReportTable(columns=columns, rows=tuple(table))
 
 
-def audit_details(capacity: Capacity | None) -> list[tuple[str, str, str, str]]:
+def list_audit_details(capacity: Capacity | None) -> list[tuple[str, str, str, str]]:
     """List load, audit, mark and figures of each audit, without those that could not run."""
     if capacity is None:
         return []
     return [
         (
-            words.load(judged.load, capacity.axis),
+            words.format_load(judged.load, capacity.axis),
             AUDIT_NAMES.get(audit.name, audit.name),
             MARKS[audit.passed],
             audit.detail,
@@ -295,11 +302,14 @@ def _make_row(result: RunResult, done: StepResult, operations: list[str]) -> dic
 
 def describe_schedule(background: Background) -> str:
     """Describe when a background load runs, in the time of each step."""
-    lasts = words.duration(background.for_s)
+    lasts = words.format_duration(background.for_s)
     if background.every_s is not None:
-        return f"every {words.duration(background.every_s)} of each step for {lasts}"
+        return f"every {words.format_duration(background.every_s)} of each step for {lasts}"
     if background.at_s is not None:
-        return f"once in each step, {words.duration(background.at_s)} after its start, for {lasts}"
+        return (
+            f"once in each step, {words.format_duration(background.at_s)} after its start, for"
+            f" {lasts}"
+        )
     return "all the time"
 
 
@@ -324,8 +334,8 @@ def _describe_results(ran: list[BackgroundResult], statistic: Statistic) -> str:
     rates = [one.throughput_ops_per_second or 0.0 for one in ran]
     if not rates:
         return "; it ran in no step"
-    told = words.statistic(statistic)
-    parts = [f"{words.throughput(median(rates))} while it runs"]
+    told = words.name_statistic(statistic)
+    parts = [f"{words.format_throughput(median(rates))} while it runs"]
     for name in dict.fromkeys(name for one in ran for name in one.operations):
         latencies = [
             us
@@ -334,8 +344,8 @@ def _describe_results(ran: list[BackgroundResult], statistic: Statistic) -> str:
             and (us := getattr(one.operations[name].latency_us, statistic)) is not None
         ]
         if latencies:
-            parts.append(f"{name} {told} {words.latency(median(latencies))}")
-    steps = words.plural(len(ran), "step")
+            parts.append(f"{name} {told} {words.format_latency(median(latencies))}")
+    steps = words.format_count(len(ran), "step")
     return f"; {', '.join(parts)} (median of {steps}; no part of the answer)"
 
 
@@ -346,13 +356,13 @@ def make_background_table(result: RunResult) -> ReportTable | None:
             ReportCell(str(step.plan.index)),
             ReportCell(one.name),
             ReportCell(name),
-            ReportCell(words.duration(one.ran_s)),
-            ReportCell(words.rate(totals.succeeded / one.ran_s if one.ran_s else None)),
-            ReportCell(words.rate(totals.records / one.ran_s if one.ran_s else None)),
-            ReportCell(words.latency(totals.latency_us.mean)),
-            ReportCell(words.latency(totals.latency_us.p50)),
-            ReportCell(words.latency(totals.latency_us.p99)),
-            ReportCell(words.number(sum(totals.errors.values()))),
+            ReportCell(words.format_duration(one.ran_s)),
+            ReportCell(words.format_rate(totals.succeeded / one.ran_s if one.ran_s else None)),
+            ReportCell(words.format_rate(totals.records / one.ran_s if one.ran_s else None)),
+            ReportCell(words.format_latency(totals.latency_us.mean)),
+            ReportCell(words.format_latency(totals.latency_us.p50)),
+            ReportCell(words.format_latency(totals.latency_us.p99)),
+            ReportCell(words.format_number(sum(totals.errors.values()))),
         )
         for step in result.steps
         for one in step.background

@@ -24,12 +24,15 @@ def describe_plan(plan: StepPlan, of: int | None = None) -> str:
         of: The approximate number of steps; None leaves it out.
     """
     if plan.index == WARMING_STEP:
-        return f"warming: {words.duration(plan.duration_s)} of unmeasured load"
-    parts = [words.plural(plan.clients, "client"), words.plural(plan.connections, "connection")]
+        return f"warming: {words.format_duration(plan.duration_s)} of unmeasured load"
+    parts = [
+        words.format_count(plan.clients, "client"),
+        words.format_count(plan.connections, "connection"),
+    ]
     if plan.phase is not None:
         parts.insert(0, plan.why if plan.operations is not None else f"phase {plan.phase}")
     if plan.rate_ops_per_second:
-        parts.append(words.load(plan.rate_ops_per_second, "rate_ops_per_second"))
+        parts.append(words.format_load(plan.rate_ops_per_second, "rate_ops_per_second"))
     if plan.background:
         parts.append(
             f"with {' and '.join(load.name for load in plan.background)} in the background"
@@ -37,7 +40,9 @@ def describe_plan(plan: StepPlan, of: int | None = None) -> str:
     elif plan.purpose == "without_background":
         parts.append("without background")
     if plan.window_factor > 1:
-        parts.append(f"window of {words.duration(plan.duration_s)}, since its halves differed")
+        parts.append(
+            f"window of {words.format_duration(plan.duration_s)}, since its halves differed"
+        )
     about = "" if of is None or plan.index > of else f" of about {of}"
     return f"step {plan.index}{about}: {', '.join(parts)}"
 
@@ -45,17 +50,19 @@ def describe_plan(plan: StepPlan, of: int | None = None) -> str:
 def describe_finished_step(step: StepResult, statistic: Statistic) -> str:
     """Describe a finished step in one line."""
     figure, length_s = step.step.throughput_ops_per_second, step.step.window_s
-    parts = ["nothing succeeded" if figure is None else words.throughput(figure)]
+    parts = ["nothing succeeded" if figure is None else words.format_throughput(figure)]
     parts += [
-        f"{name} {words.statistic(statistic)} {words.latency(latencies.get(statistic))}"
+        f"{name} {words.name_statistic(statistic)} {words.format_latency(latencies.get(statistic))}"
         for name, latencies in sorted(step.step.latency_us.items())
     ]
     if step.plan.operations is not None and length_s:
         records = sum(totals.records for totals in step.operations.values())
-        rate = f"{words.rate(records / length_s)} records/s"
-        parts = [f"{words.number(records)} records in {words.duration(length_s)}: {rate}"]
+        rate = f"{words.format_rate(records / length_s)} records/s"
+        parts = [
+            f"{words.format_number(records)} records in {words.format_duration(length_s)}: {rate}"
+        ]
     if step.step.errors:
-        parts.append(words.plural(step.step.errors, "error"))
+        parts.append(words.format_count(step.step.errors, "error"))
     return "; ".join(parts)
 
 
@@ -67,20 +74,22 @@ def name_limit(limiting: LimitingResource | None) -> str:
     if limiting is None:
         return words.NOTHING
     name = words.RESOURCES[limiting.resource]
-    return name if _is_reached(limiting) else f"nearest: {name} {words.percent(limiting.share)}"
+    return (
+        name if _is_reached(limiting) else f"nearest: {name} {words.format_percent(limiting.share)}"
+    )
 
 
-def limit_facts(limiting: LimitingResource) -> list[tuple[str, str]]:
+def list_limit_facts(limiting: LimitingResource) -> list[tuple[str, str]]:
     """Name what set the limit, what comes second, and the remedies."""
     step = "" if limiting.step is None else f" (step {limiting.step})"
-    name, near = words.RESOURCES[limiting.resource], words.percent(limiting.share)
+    name, near = words.RESOURCES[limiting.resource], words.format_percent(limiting.share)
     met = ("Limited by", f"{name}{step}")
     facts = [met if _is_reached(limiting) else ("Nearest to its limit", f"{name}, {near}{step}")]
     if limiting.to_change is not None:
         facts.append(("Remedy", limiting.to_change))
     if limiting.second is not None:
         second = limiting.second
-        share = "" if second.share is None else f", {words.percent(second.share)}"
+        share = "" if second.share is None else f", {words.format_percent(second.share)}"
         text = f"{words.RESOURCES[second.resource]}{share}; remedy: {second.to_change}"
         facts.append(("Next limit", text))
     return facts
@@ -94,7 +103,7 @@ def describe_limiting(limiting: LimitingResource) -> str:
     if _is_reached(limiting):
         return f"{name} set the limit"
     return f"nothing that was measured was at its limit; closest: {name}" + (
-        "" if limiting.share is None else f" ({words.percent(limiting.share)})"
+        "" if limiting.share is None else f" ({words.format_percent(limiting.share)})"
     )
 
 
@@ -119,18 +128,18 @@ def describe_run_target(result: RunResult) -> str:
 def describe_toggle(found: ToggleResult) -> list[str]:
     """Describe each state's figure and settings, and the latencies."""
     lines = [
-        f"{state.name}: {words.throughput(state.throughput_ops_per_second)}"
+        f"{state.name}: {words.format_throughput(state.throughput_ops_per_second)}"
         f" ({_describe_state(state)})"
         for state in found.states
     ]
-    statistic = words.statistic(found.statistic)
+    statistic = words.name_statistic(found.statistic)
     lines += [
-        f"{name} {statistic}: {words.ratio(ratio.ratio)} times ({_format_interval(ratio)})"
+        f"{name} {statistic}: {words.format_ratio(ratio.ratio)} times ({_format_interval(ratio)})"
         for name, ratio in found.latency.items()
         if ratio.ratio is not None
     ]
     if found.left_out:
-        lines.append(f"{words.plural(found.left_out, 'step')} of the pairs left out")
+        lines.append(f"{words.format_count(found.left_out, 'step')} of the pairs left out")
     return lines
 
 
@@ -139,11 +148,11 @@ def make_toggle_table(found: ToggleResult | None) -> ReportTable | None:
     if found is None:
         return None
     first, second = found.states
-    statistic = words.statistic(found.statistic)
+    statistic = words.name_statistic(found.statistic)
     rows = [
         (
             "throughput, ops/s",
-            *(words.rate(state.throughput_ops_per_second) for state in found.states),
+            *(words.format_rate(state.throughput_ops_per_second) for state in found.states),
             *_format_cells(found.throughput),
         ),
         *(
@@ -172,12 +181,12 @@ def make_toggle_table(found: ToggleResult | None) -> ReportTable | None:
 
 
 def _format_cells(ratio: PairedRatio) -> tuple[str, str]:
-    value = words.NOTHING if ratio.ratio is None else words.ratio(ratio.ratio)
+    value = words.NOTHING if ratio.ratio is None else words.format_ratio(ratio.ratio)
     return value, _format_interval(ratio)
 
 
 def _format_interval(ratio: PairedRatio) -> str:
-    return words.ratio_interval(ratio.low, ratio.high)
+    return words.format_ratio_interval(ratio.low, ratio.high)
 
 
 def _choose_reported_value(state: StateFigures, parameter: str) -> str:
@@ -260,4 +269,4 @@ def describe_run_cost(result: RunResult) -> str | None:
         why = f": no price for {', '.join(cost.missing)}" if cost.missing else ""
         return f"not known{why}{of_io}"
     listed = f"estimated by list prices of {cost.region} ({cost.as_of})"
-    return f"{words.usd(cost.usd)}, {listed}{of_io}"
+    return f"{words.format_usd(cost.usd)}, {listed}{of_io}"

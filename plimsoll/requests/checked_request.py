@@ -14,13 +14,13 @@ from typing import Any
 
 from plimsoll.complaints import Complaint, Range, Scalar, complain_of_unknown
 from plimsoll.errors import UsageError
-from plimsoll.model.databases import protocol_of_engine
+from plimsoll.model.databases import find_protocol
 from plimsoll.model.engine.asked import Protocol
 from plimsoll.model.engine.values import FormatValue, LiteralValue, PatternValue, TextValue, Value
 from plimsoll.model.request.endpoint_target import EndpointTarget
 from plimsoll.model.request.expectations import parse_rule, require_operations
 from plimsoll.model.request.load_request import WorkloadChoice
-from plimsoll.model.request.phases import Phase, records_per_operation
+from plimsoll.model.request.phases import Phase, compute_records_per_operation
 from plimsoll.model.request.request import Request
 from plimsoll.model.validation import validate
 from plimsoll.workload.compiled import Compiled, Table
@@ -144,7 +144,7 @@ def check_request(request: Request, known: CompiledWorkloads | None = None) -> C
 
 
 def _compile_workloads(request: Request, known: CompiledWorkloads) -> CheckedRequest:
-    protocol = request_protocol(request)
+    protocol = find_request_protocol(request)
     scale = request.prepare.pgbench
     schema = _read_schema(request)
     own = _compile_choice(request.workload, protocol, known, scale)
@@ -253,9 +253,9 @@ def _estimate_width(value: Value) -> int:
     return _NUMBER_BYTES
 
 
-def request_protocol(request: Request) -> Protocol:
+def find_request_protocol(request: Request) -> Protocol:
     """Return the wire protocol of a request's target."""
-    return protocol_of_engine(request.target.engine)
+    return find_protocol(request.target.engine)
 
 
 def _place_complaint(choice: WorkloadChoice, complaint: Complaint) -> Complaint:
@@ -424,7 +424,7 @@ def _require_possible_phases(checked: CheckedRequest) -> None:
             _require_possible_search(checked, number)
             continue
         most, records = max(phase.to_completion.connections), phase.to_completion.records
-        each = records_per_operation(theirs.engine.operations)
+        each = compute_records_per_operation(theirs.engine.operations)
         least = math.ceil(most * each)
         if records < least:
             of_each = "" if each == 1 else f", each of which sends {each:g} at a time"

@@ -63,7 +63,7 @@ def _complain_of_ramp(search: RampSearch, shared: int, path: FieldPath) -> Compl
     needed = math.ceil(search.connections_max / CONNECTIONS_OF_A_CLIENT)
     problem = (
         f"plans {shared:,} connections for each of clients_max ="
-        f" {words.plural(search.clients_max, 'client')}, and a client on Lambda can open"
+        f" {words.format_count(search.clients_max, 'client')}, and a client on Lambda can open"
         f" {CONNECTIONS_OF_A_CLIENT}: add clients (clients_max {needed:,} at least), or lower it"
     )
     allowed = Range(most=CONNECTIONS_OF_A_CLIENT * search.clients_max)

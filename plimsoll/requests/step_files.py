@@ -239,8 +239,8 @@ def _add_given_loads(
 
 def _check_count(option: str, given: Sequence[float], lacking: Sequence[Step]) -> None:
     if given and len(given) != len(lacking):
-        lack = words.plural(len(lacking), "file lacks it", "files lack it")
-        numbers = words.plural(len(given), "number")
+        lack = words.format_count(len(lacking), "file lacks it", "files lack it")
+        numbers = words.format_count(len(given), "number")
         raise UsageError(f"{option} is given {numbers}, but {lack}{_list_sources(lacking)}")
 
 
@@ -248,8 +248,8 @@ def _check_rate(step: Step, rate: float) -> None:
     throughput = step.throughput_ops_per_second or 0.0
     if throughput > rate * FASTER_SHARE:
         raise UsageError(
-            f"{step.source}: {words.throughput(throughput)} were measured, more than --rate"
-            f" {words.number(rate)}"
+            f"{step.source}: {words.format_throughput(throughput)} were measured, more than --rate"
+            f" {words.format_number(rate)}"
         )
 
 

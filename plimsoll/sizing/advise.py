@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from plimsoll import words
-from plimsoll.model.aws.instances import cpu_credits, instance_limits, instance_size
+from plimsoll.model.aws.instances import find_cpu_credits, find_instance_size, instance_limits
 from plimsoll.model.aws.prices import PriceTable
 from plimsoll.model.aws.volumes import Volume, limits
 from plimsoll.model.base import Model
@@ -162,10 +162,15 @@ class Adviser:
 
     def _list_classes(self) -> Iterator[str]:
         """Yield the classes with at least today's memory, except burstable ones."""
-        own = instance_size(self.today.instance_class)
+        own = find_instance_size(self.today.instance_class)
         for name in list_classes(self.today, self.prices):
-            size = instance_size(name)
-            if own and size and size.memory_gib >= own.memory_gib and cpu_credits(name) is None:
+            size = find_instance_size(name)
+            if (
+                own
+                and size
+                and size.memory_gib >= own.memory_gib
+                and find_cpu_credits(name) is None
+            ):
                 yield name
 
     def _list_on(self, target: object, least_gib: int) -> Iterator[Choice]:
@@ -222,7 +227,7 @@ class Adviser:
 
         A vCPU of another class is taken to be slower by the factor that `plimsoll size` assumes.
         """
-        own, size = instance_size(self.today.instance_class), instance_size(name)
+        own, size = find_instance_size(self.today.instance_class), find_instance_size(name)
         if self.history.cpu is None or own is None or size is None:
             return None
         factor = 1.0
@@ -350,11 +355,12 @@ def _find_standing(history: History, today: Choice | None, less: float | None) -
 def _list_unknown(history: History) -> Iterator[str]:
     if history.period_s > 1:
         yield (
-            f"how high bursts within {words.duration(history.period_s)} reach: they are taken to"
+            f"how high bursts within {words.format_duration(history.period_s)} reach: they are"
+            " taken to"
             " last 1 to 20 s, all at about one rate"
         )
     if (gaps := _find_gaps(history)) >= GAPS_TOLD:
-        yield f"{words.percent(gaps)} of the time, in which no load is assumed"
+        yield f"{words.format_percent(gaps)} of the time, in which no load is assumed"
     if history.queue is None:
         yield "how many I/Os waited, which would rule out short bursts"
     if history.cpu is None:
@@ -369,7 +375,9 @@ def _describe_advice(
     factor: float,
     history: History,
 ) -> str:
-    span = words.duration(float(history.begins_s[-1] - history.begins_s[0]) + history.period_s)
+    span = words.format_duration(
+        float(history.begins_s[-1] - history.begins_s[0]) + history.period_s
+    )
     load = f"the load of the {span} that were observed"
     if factor != 1:
         load = f"{factor:.3g} times {load}"
@@ -382,11 +390,11 @@ def _describe_advice(
         begins = f"Buy {bought} {describe_price(first.usd_per_month)}"
     if less and today is not None:
         more = "less" if less > 0 else "more"
-        begins += f", {words.usd_a_month(abs(less))} {more} than today"
+        begins += f", {words.format_monthly_usd(abs(less))} {more} than today"
     verb = "carries" if first.outlook == "carries" else "is expected to carry"
-    late = words.percent(first.late_share)
+    late = words.format_percent(first.late_share)
     return (
         f"{begins}. It {verb} {load}: with a probability of 90 % at most {late} of the I/Os"
-        f" queue longer than 10 ms ({words.percent(LATE_SHARE)} is the limit), at the worst"
-        f" {words.percent(first.late_share_most)}."
+        f" queue longer than 10 ms ({words.format_percent(LATE_SHARE)} is the limit), at the worst"
+        f" {words.format_percent(first.late_share_most)}."
     )

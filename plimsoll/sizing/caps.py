@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from plimsoll.model.aws.instances import cpu_credits, instance_limits, instance_size
+from plimsoll.model.aws.instances import find_cpu_credits, find_instance_size, instance_limits
 from plimsoll.model.aws.volumes import VolumeType, limits
 from plimsoll.model.base import Model
 from plimsoll.model.judging.steps import CreditBucket
@@ -57,7 +57,7 @@ def find_caps(target: Made, *, lasting: bool = True) -> Caps:
         UsageError: The volume or the class does not exist.
     """
     name = target.instance_class.removeprefix("db.")
-    size, earning = instance_size(name), cpu_credits(name)
+    size, earning = find_instance_size(name), find_cpu_credits(name)
     processors = None if size is None else float(size.vcpus)
     if earning is not None and lasting:
         processors = earning.earned_per_s * 60

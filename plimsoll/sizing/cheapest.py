@@ -376,7 +376,9 @@ def _write_sentence(
         return f"None of the {len(cells)} cells carries {wish.in_words}: {ruled_out}."
     if chosen is None:
         return f"Which cell is the cheapest that carries {wish.in_words} is not decided."
-    figure = words.prepend_bound(words.throughput(chosen.measured_ops_per_second), chosen.bound)
+    figure = words.prepend_bound(
+        words.format_throughput(chosen.measured_ops_per_second), chosen.bound
+    )
     bought = describe_carrying(chosen.name, wish, chosen.usd_per_month)
     first = f"{bought}: {figure} measured"
     if found.outcome != "decided":

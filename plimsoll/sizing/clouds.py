@@ -14,7 +14,7 @@ from datetime import date
 from typing import Literal
 
 from plimsoll.errors import UsageError
-from plimsoll.model.aws.instances import cpu_credits, instance_limits, instance_size
+from plimsoll.model.aws.instances import find_cpu_credits, find_instance_size, instance_limits
 from plimsoll.model.aws.prices import Item
 from plimsoll.model.aws.volumes import Volume, limits
 from plimsoll.model.clouds.instances import INSTANCES, CloudInstance
@@ -97,8 +97,8 @@ class CloudSizer:
 
     def _list_ec2(self) -> Iterator[_Offer]:
         for price in self.sizer.prices.prices((Item.EC2_INSTANCE,)):
-            size = instance_size(price.name)
-            if price.usd is None or size is None or cpu_credits(price.name) is not None:
+            size = find_instance_size(price.name)
+            if price.usd is None or size is None or find_cpu_credits(price.name) is not None:
                 continue
             try:
                 most = instance_limits(price.name)

@@ -7,7 +7,7 @@ from typing import Literal
 
 from plimsoll.capacity.credits import judge_sustained
 from plimsoll.errors import NoGroundError, UsageError
-from plimsoll.model.aws.instances import instance_size
+from plimsoll.model.aws.instances import find_instance_size
 from plimsoll.model.judging.capacity import Capacity, Resource, Verdict
 from plimsoll.model.judging.steps import CreditBucket, Statistic, TargetFigures
 from plimsoll.model.request.endpoint_target import EndpointTarget
@@ -112,7 +112,7 @@ def prepare_run(
     capacity = judge_sustained([step.step for step in result.steps], rules)
     if capacity.verdict in DOUBTFUL or capacity.slowed:
         raise NoGroundError(f"nothing can be predicted from it: {capacity.sentence}")
-    size = instance_size(target.instance_class)
+    size = find_instance_size(target.instance_class)
     own_processors = processors if result.local else size.vcpus if size else None
     doubtful = {s.index for load in capacity.steps if not load.consistent for s in load.steps}
     seen = observe_steps(
@@ -131,7 +131,7 @@ def prepare_run(
         limits_us,
         None if capacity.bound == "<" else capacity.max_sustainable_throughput_ops_per_second,
         least=capacity.bound == ">=",
-        spread=_relative_spread(capacity),
+        spread=_compute_relative_spread(capacity),
     )
     return Measured(
         result, target, seen, capacity, replace(known, held=_find_fixed_limit(result, capacity))
@@ -154,7 +154,7 @@ def _find_caps_in_force(result: RunResult, target: Made) -> Caps:
     return apply_credits(find_caps(target, lasting=False), target, held)
 
 
-def _relative_spread(capacity: Capacity) -> float:
+def _compute_relative_spread(capacity: Capacity) -> float:
     """Return half the relative width of an answer's interval; a tenth at least."""
     between = capacity.interval
     if between is None:

@@ -7,8 +7,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from plimsoll.capacity.statistics.factorial import visits_per_operation
-from plimsoll.capacity.steps.littles_law import concurrent_operations
+from plimsoll.capacity.statistics.factorial import compute_visits_per_operation
+from plimsoll.capacity.steps.littles_law import compute_concurrent_operations
 from plimsoll.errors import UsageError
 from plimsoll.model.base import Model
 from plimsoll.model.judging.steps import CLOSING, Statistic, TargetFigures
@@ -94,7 +94,7 @@ def _observe_step(
     result: StepResult, waits: ServerWaits, statistic: Statistic, processors: int | None
 ) -> Iterator[Observed]:
     step, target = result.step, result.target
-    found, rate = concurrent_operations(step), step.throughput_ops_per_second
+    found, rate = compute_concurrent_operations(step), step.throughput_ops_per_second
     latency_us = {name: one[statistic] for name, one in step.latency_us.items() if statistic in one}
     said_of_target = step.void is None and result.plan.purpose not in CLOSING and not step.refused
     if not (said_of_target and found and rate and found.most and target and latency_us):
@@ -112,12 +112,12 @@ def _observe_step(
         response_s=found.most_mean_us / 1e6,
         demand=demand,
         latency_us=latency_us,
-        machine_cpu_s=visits_per_operation(busy, rate),
-        page_reads_s=visits_per_operation(
+        machine_cpu_s=compute_visits_per_operation(busy, rate),
+        page_reads_s=compute_visits_per_operation(
             _wait_s(waits.page_reads, target.read_latency_us), rate * load_s
         ),
-        log_s=visits_per_operation(
-            _wait_s(waits.log_flushes, _durable_write_us(target)), rate * load_s
+        log_s=compute_visits_per_operation(
+            _wait_s(waits.log_flushes, _find_durable_write_us(target)), rate * load_s
         ),
         miss_share=result.server.buffer_pool_miss_share if result.server else None,
         pool_pages=result.server.gauges.get(POOL_PAGES) if result.server else None,
@@ -136,17 +136,17 @@ def _compute_demand(
     busy = None if cpu is None or processors is None else cpu / 100 * processors
     return Demand(
         ops_per_second=rate,
-        ios=visits_per_operation(target.iops, rate),
-        read_ios=visits_per_operation(target.read_iops, rate),
-        write_ios=visits_per_operation(target.write_iops, rate),
-        mib=visits_per_operation(target.mib_s, rate),
-        cpu_s=visits_per_operation(busy, rate),
-        log_flushes=visits_per_operation(waits.log_flushes, rate * load_s),
-        lock_wait_s=visits_per_operation(sum(locks) if locks else None, rate * load_s),
+        ios=compute_visits_per_operation(target.iops, rate),
+        read_ios=compute_visits_per_operation(target.read_iops, rate),
+        write_ios=compute_visits_per_operation(target.write_iops, rate),
+        mib=compute_visits_per_operation(target.mib_s, rate),
+        cpu_s=compute_visits_per_operation(busy, rate),
+        log_flushes=compute_visits_per_operation(waits.log_flushes, rate * load_s),
+        lock_wait_s=compute_visits_per_operation(sum(locks) if locks else None, rate * load_s),
     )
 
 
-def _durable_write_us(target: TargetFigures) -> float | None:
+def _find_durable_write_us(target: TargetFigures) -> float | None:
     """Return the time until a write is durable, in us. AWS has no metric of flushes."""
     write_us = target.write_latency_us
     return None if write_us is None else write_us + (target.flush_latency_us or 0.0)
@@ -241,8 +241,8 @@ def build_profile(
         pages_s=pages_s,
         log_s=log_s,
         ios=ios,
-        read_share=_median_share([(s.demand.read_ios, s.demand.ios) for s in seen]),
-        log_share=_median_share([(s.demand.log_flushes, s.demand.write_ios) for s in seen]),
+        read_share=_find_median_share([(s.demand.read_ios, s.demand.ios) for s in seen]),
+        log_share=_find_median_share([(s.demand.log_flushes, s.demand.write_ios) for s in seen]),
         mib=fit_trend([(s.load, s.demand.mib) for s in seen if s.demand.mib is not None]),
         server_cpu_s=server,
         machine_cpu_s=fit_trend(machine) if local else None,
@@ -288,7 +288,7 @@ def _estimate_waits(light: Sequence[Observed], alone: float) -> tuple[Guess, Gue
     return part(pages), part(log)
 
 
-def _median_share(parts: Sequence[tuple[float | None, float | None]]) -> float:
+def _find_median_share(parts: Sequence[tuple[float | None, float | None]]) -> float:
     """Return the median of shares, each at most 1; 0 if none is known."""
     shares = [min(1.0, part / whole) for part, whole in parts if part is not None and whole]
     return median(shares) if shares else 0.0

@@ -8,12 +8,12 @@ from datetime import date
 from typing import Literal, assert_never, get_args
 
 from plimsoll.errors import UsageError
-from plimsoll.model.aws.instances import instance_limits, instance_size
+from plimsoll.model.aws.instances import find_instance_size, instance_limits
 from plimsoll.model.aws.prices import HOURS_PER_MONTH, Item, PriceTable
 from plimsoll.model.aws.volume_rules import Band, size_bands
-from plimsoll.model.aws.volumes import AwsVolumeType, Service, Volume, throughput_range
+from plimsoll.model.aws.volumes import AwsVolumeType, Service, Volume, find_throughput_range
 from plimsoll.model.base import Model
-from plimsoll.model.databases import rds_facts
+from plimsoll.model.databases import find_rds_facts
 from plimsoll.model.request.cassandra_target import CassandraTarget, has_instance_store
 from plimsoll.model.request.rds_target import STORAGE_TYPES, AuroraTarget, RdsTarget
 from plimsoll.model.request.request import Target
@@ -77,7 +77,7 @@ class Ladder:
         """Return the range of MiB/s that can be provisioned at a rung; empty if none can."""
         if self.row.min_throughput_mib_s is None:
             return range(0)
-        low, high = throughput_range(self.make_volume(rung), self.row, service=self.service)
+        low, high = find_throughput_range(self.make_volume(rung), self.row, service=self.service)
         return range(low, high + 1)
 
     @property
@@ -129,7 +129,7 @@ def list_classes(target: Made, prices: PriceTable) -> list[str]:
 def _list_instance_items(target: Made) -> Iterator[Item]:
     match target:
         case RdsTarget():
-            yield rds_facts(target.engine).instance_price
+            yield find_rds_facts(target.engine).instance_price
         case AuroraTarget():
             yield from INSTANCE_PRICES.values()
         case CassandraTarget():
@@ -143,7 +143,7 @@ def _has_known_limits(name: str) -> bool:
         instance_limits(name)
     except UsageError:
         return False
-    return instance_size(name) is not None
+    return find_instance_size(name) is not None
 
 
 def change_class(target: Made, name: str) -> Made:

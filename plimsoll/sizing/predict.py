@@ -49,7 +49,7 @@ def compute_bounds(profile: Profile, caps: Caps, end: End, load: float) -> Itera
         end: The end of the interval to predict. The low end assumes the highest use of everything.
         load: The number of concurrent operations.
     """
-    reads, writes = _io_ratios(profile, caps)
+    reads, writes = _compute_io_ratios(profile, caps)
     kept = profile.read_share * reads.cost(end) + (1 - profile.read_share) * writes.cost(end)
     if profile.ios is not None and caps.iops:
         each = profile.ios.at(load).cost(end) * kept
@@ -66,7 +66,8 @@ def compute_bounds(profile: Profile, caps: Caps, end: End, load: float) -> Itera
     if caps.processors:
         taken_s = cpu_s.at(load)
         each = max(
-            LEAST_CPU * taken_s.cost(end), taken_s.cost(end) + _added_io_cpu_s(profile, kept, end)
+            LEAST_CPU * taken_s.cost(end),
+            taken_s.cost(end) + _compute_added_io_cpu_s(profile, kept, end),
         )
         if each:  # it may be extrapolated to nothing
             rate = caps.processors * caps.speed.at(end) / each
@@ -75,7 +76,7 @@ def compute_bounds(profile: Profile, caps: Caps, end: End, load: float) -> Itera
             yield Bound(resource="machine" if others else "cpu", ops_per_second=rate)
 
 
-def _added_io_cpu_s(profile: Profile, kept: float, end: End) -> float:
+def _compute_added_io_cpu_s(profile: Profile, kept: float, end: End) -> float:
     """Return the processor time of an operation's additional I/Os with another memory size.
 
     Negative if it has fewer I/Os.
@@ -101,8 +102,8 @@ def build_network(
     """
     storage = [1 / b.ops_per_second for b in bounds if b.resource not in PROCESSORS]
     cpu = [1 / b.ops_per_second for b in bounds if b.resource in PROCESSORS]
-    stretch = _io_latency_ratio(profile, caps).cost(end)
-    reads, _ = _io_ratios(profile, caps)
+    stretch = _compute_io_latency_ratio(profile, caps).cost(end)
+    reads, _ = _compute_io_ratios(profile, caps)
     added_s, storage_s = 0.0, 0.0
     for wait_s, times in (
         (profile.pages_s, stretch * reads.cost(end)),
@@ -116,7 +117,7 @@ def build_network(
     return Network(alone_s=alone_s, demands_s=demands_s), storage_s
 
 
-def _io_latency_ratio(profile: Profile, caps: Caps) -> Guess:
+def _compute_io_latency_ratio(profile: Profile, caps: Caps) -> Guess:
     """Return the latency of an I/O on an idle volume, relative to the run's volume."""
     own = profile.own
     if caps.volume == own.volume or not caps.base_latency_us or not own.base_latency_us:
@@ -125,7 +126,7 @@ def _io_latency_ratio(profile: Profile, caps: Caps) -> Guess:
     return Guess.within(caps.base_latency_us / own.base_latency_us, factor)
 
 
-def _io_ratios(profile: Profile, caps: Caps) -> tuple[Guess, Guess]:
+def _compute_io_ratios(profile: Profile, caps: Caps) -> tuple[Guess, Guess]:
     """Return the read and the write I/Os with another memory size, relative to the run's.
 
     A pool that reads less also evicts fewer changed pages, but the log and checkpoints are
@@ -246,7 +247,7 @@ def _climb_to_limits(
     network, storage_s = build_network(profile, caps, end, bounds)
 
     def is_beyond(point: Point) -> bool:
-        found = _compared_latencies_us(profile, network, point, end)
+        found = _choose_compared_latencies_us(profile, network, point, end)
         return any(found[name] > most_us for name, most_us in limits_us.items())
 
     # Latencies never fall with the load. To estimate them costs more than the climb, so every
@@ -266,7 +267,7 @@ def _climb_to_limits(
     return _Line(best, full, bounds, storage_s, response_s)
 
 
-def _compared_latencies_us(
+def _choose_compared_latencies_us(
     profile: Profile, network: Network, point: Point, end: End
 ) -> dict[str, float]:
     """Return the latencies to compare with limits, on the side that `end` asks for."""
@@ -277,7 +278,7 @@ def _compared_latencies_us(
     return {name: min(us, as_many.get(name, us)) * factor for name, us in stretched.items()}
 
 
-def _longest_us(profile: Profile, network: Network, point: Point) -> dict[str, float]:
+def _predict_longest_us(profile: Profile, network: Network, point: Point) -> dict[str, float]:
     """Return the longest latencies to expect at a point."""
     stretched, as_many = _estimate_two_ways_us(profile, network, point)
     return {n: max(us * TAIL_FACTOR, as_many.get(n, 0.0)) for n, us in stretched.items()}
@@ -333,7 +334,11 @@ def predict_latencies(known: Calibrated, caps: Caps, want: float) -> dict[str, G
         )
         point = next((p for p in network.climb() if p.ops_per_second >= asked), None)
         if point is not None:
-            told_us = _longest_us if end == "low" else partial(_compared_latencies_us, end=end)
+            told_us = (
+                _predict_longest_us
+                if end == "low"
+                else partial(_choose_compared_latencies_us, end=end)
+            )
             found[end] = told_us(known.profile, network, point)
     if "mid" not in found or "high" not in found:
         return None

@@ -32,14 +32,14 @@ class Spread(Model):
             return None
         return cls(
             mean=sum(known) / len(known),
-            p50=_nearest_rank(known, 0.5),
-            p95=_nearest_rank(known, 0.95),
+            p50=_find_quantile(known, 0.5),
+            p95=_find_quantile(known, 0.95),
             peak=known[-1],
             samples=len(known),
         )
 
 
-def _nearest_rank(ordered: Sequence[float], share: float) -> float:
+def _find_quantile(ordered: Sequence[float], share: float) -> float:
     """Return a quantile by the nearest-rank method."""
     return ordered[max(0, math.ceil(share * len(ordered)) - 1)]
 
@@ -125,12 +125,13 @@ def compare_with_line(seen: Observation, run: RunResult) -> AgainstLine:
         raise UsageError(
             "--line: no operations were observed: give a DSN of the database, whose statements tell"
         )
-    measured = _operation_weights(run.request.workload.definition or {})
+    measured = _compute_operation_weights(run.request.workload.definition or {})
     alike = [one for one in seen.operations if _normalize_statements(one.statements) in measured]
     share = sum(one.share for one in alike)
     if share < ALIKE_LEAST:
         raise UsageError(
-            f"--line: the run {run.run_id} is of another workload: {words.percent(share)} of the"
+            f"--line: the run {run.run_id} is of another workload: {words.format_percent(share)}"
+            " of the"
             " observed operations are in it; `plimsoll workload derive` makes one"
         )
     rate = seen.rates.operations
@@ -144,7 +145,7 @@ def compare_with_line(seen: Observation, run: RunResult) -> AgainstLine:
     )
 
 
-def _operation_weights(definition: Mapping[str, Any]) -> dict[tuple[str, ...], float]:
+def _compute_operation_weights(definition: Mapping[str, Any]) -> dict[tuple[str, ...], float]:
     """Return the weight of each of a workload's operations, keyed by its statements."""
     return {
         _normalize_statements(
@@ -166,12 +167,14 @@ def _list_caveats(
     found = []
     if share < 1:
         found.append(
-            f"{words.percent(1 - share)} of the observed operations are not in the run's workload,"
+            f"{words.format_percent(1 - share)} of the observed operations are not in the run's"
+            " workload,"
             " and are not counted"
         )
     if seen.share_of_calls is not None and seen.share_of_calls < 1:
         found.append(
-            f"the operations cover {words.percent(seen.share_of_calls)} of the statements: the rest"
+            f"the operations cover {words.format_percent(seen.share_of_calls)} of the statements:"
+            " the rest"
             " uses the database too"
         )
     total = sum(weights.values())
@@ -183,8 +186,9 @@ def _list_caveats(
     one, was = max(shares, key=lambda each: abs(each[0].share - each[1]), default=(None, 0.0))
     if one is not None and abs(one.share - was) > SHIFT_TOLD:
         found.append(
-            f"the mix has changed: {one.name} is {words.percent(one.share)} of the operations now,"
-            f" and was {words.percent(was)} in the run"
+            f"the mix has changed: {one.name} is {words.format_percent(one.share)} of the"
+            " operations now,"
+            f" and was {words.format_percent(was)} in the run"
         )
     target = describe_target(run.request.target)
     found.append(f"the load line was measured on {target}, with the run's limits and dataset")

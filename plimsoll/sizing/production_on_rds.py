@@ -57,7 +57,7 @@ def observe_rds(instance: str, for_s: float, now: datetime) -> Observation:
     if not HOUR_S <= for_s <= LONGEST_S or for_s % HOUR_S:
         raise UsageError(
             "--for: an RDS instance is observed for whole hours, from 1h to 455d, not"
-            f" {words.duration(for_s)}: CloudWatch is asked for hourly means"
+            f" {words.format_duration(for_s)}: CloudWatch is asked for hourly means"
         )
     ended = now.replace(minute=0, second=0, microsecond=0)
     began = ended - timedelta(hours=round(for_s / HOUR_S))
@@ -70,7 +70,8 @@ def observe_rds(instance: str, for_s: float, now: datetime) -> Observation:
         raise PlimsollError(f"CloudWatch: {words.escape_controls(str(error))}") from None
     if not samples:
         raise PlimsollError(
-            f"CloudWatch has no data of the RDS instance {instance} since {words.moment(began)}:"
+            f"CloudWatch has no data of the RDS instance {instance} since"
+            f" {words.format_moment(began)}:"
             " is it in this account and region?"
         )
     return summarize_instance(instance, samples, began, ended)
@@ -90,7 +91,9 @@ def summarize_instance(
         "CloudWatch does not count operations: give a DSN of the database to see them",
     ]
     if len(samples) < hours:
-        notes.append(f"CloudWatch has data of {len(samples)} of {words.plural(hours, 'hour')}")
+        notes.append(
+            f"CloudWatch has data of {len(samples)} of {words.format_count(hours, 'hour')}"
+        )
     return Observation(
         source="cloudwatch",
         database=instance,
@@ -190,7 +193,8 @@ def read_instance_history(instance: str, for_s: float, now: datetime) -> History
     """
     if not HOUR_S <= for_s <= LONGEST_HISTORY_S:
         raise UsageError(
-            f"--for: from 1h to 63d, not {words.duration(for_s)}: CloudWatch keeps minutes for 15"
+            f"--for: from 1h to 63d, not {words.format_duration(for_s)}: CloudWatch keeps minutes"
+            " for 15"
             " days and five minutes for 63"
         )
     period_s = MINUTE_S if for_s <= MINUTES_LONGEST_S else FIVE_MINUTES_S
@@ -219,7 +223,8 @@ def read_instance_history(instance: str, for_s: float, now: datetime) -> History
     ]
     if not known:
         raise PlimsollError(
-            f"CloudWatch has no I/O of the RDS instance {instance} since {words.moment(began)}: is"
+            f"CloudWatch has no I/O of the RDS instance {instance} since"
+            f" {words.format_moment(began)}: is"
             " it in this account and region?"
         )
     return make_history(known, period_s)

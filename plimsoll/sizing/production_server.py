@@ -8,9 +8,9 @@ from time import monotonic
 
 import numpy as np
 
-from plimsoll.capacity.statistics.factorial import visits_per_operation
+from plimsoll.capacity.statistics.factorial import compute_visits_per_operation
 from plimsoll.databases.counted_statements import Look, sum_growth
-from plimsoll.databases.family import Family, family_of
+from plimsoll.databases.family import Family, find_family
 from plimsoll.databases.observing import combine_looks, look_repeatedly, open_statements
 from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.model.engine.asked import EngineTarget
@@ -55,7 +55,7 @@ def observe_server(
     Raises:
         PlimsollError: The server is unreachable, refuses, or counts no statements.
     """
-    family = family_of(target.protocol)
+    family = find_family(target.protocol)
     counters: list[ServerCounters | None] = []
     with open_statements(target) as reader:
         looks = look_repeatedly(
@@ -150,7 +150,7 @@ def _compute_demand(rates: Rates, ops_per_second: float) -> Demand | None:
         return None
 
     def each(spread: Spread | None) -> float | None:
-        return visits_per_operation(spread.mean if spread else None, ops_per_second)
+        return compute_visits_per_operation(spread.mean if spread else None, ops_per_second)
 
     return Demand(
         ops_per_second=ops_per_second,
@@ -186,7 +186,7 @@ def read_server_history(
     Raises:
         PlimsollError: The server does not answer, or does not count its I/O.
     """
-    family = family_of(target.protocol)
+    family = find_family(target.protocol)
     counters = []
     began_s = monotonic()
     for second in range(max(2, round(for_s)) + 1):

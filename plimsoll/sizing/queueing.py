@@ -24,7 +24,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from plimsoll.capacity.statistics.intervals import t_quantile
+from plimsoll.capacity.statistics.intervals import find_t_quantile
 from plimsoll.model.base import Model
 
 LOAD_MOST = 20_000  # concurrent operations
@@ -278,7 +278,7 @@ def fit_trend(points: Sequence[tuple[float, float]]) -> Trend | None:
     spread, slope_spread = FEW_SPREAD, 0.0
     if degrees > 0:
         left = math.sqrt(math.fsum((y - slope * x) ** 2 for x, y in around) / degrees)
-        margin = t_quantile(0.05, degrees) * left
+        margin = find_t_quantile(0.05, degrees) * left
         spread = max(LEAST_SPREAD, margin / math.sqrt(len(seen)))
         slope_spread = margin / math.sqrt(squares) if squares > 1e-9 else 0.0
     loads = [math.exp(x) for x, _ in seen]

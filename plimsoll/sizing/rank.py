@@ -52,8 +52,8 @@ class Wish:
     @property
     def in_words(self) -> str:
         """The load with its headroom: `2,000 ops/s with 30 % to spare`."""
-        spare = f" with {words.percent(self.headroom)} to spare" if self.headroom else ""
-        return f"{words.throughput(self.ops_per_second)}{spare}"
+        spare = f" with {words.format_percent(self.headroom)} to spare" if self.headroom else ""
+        return f"{words.format_throughput(self.ops_per_second)}{spare}"
 
 
 @dataclass(frozen=True)
@@ -243,7 +243,7 @@ def _describe_negative(
     kind: str, name: str, found: Prediction, *, beginning: str | None = None
 ) -> Negative:
     what = f"{kind} on {name}"
-    at = words.throughput(found.ops_per_second)
+    at = words.format_throughput(found.ops_per_second)
     beginning = f"{beginning} {what}" if beginning else f"no {kind} carries this on {name}"
     why = f"{describe_bound(found.binds)} binds at {at}"
     if not found.ops_per_second:
@@ -274,7 +274,7 @@ def describe_price(usd_per_month: float | None) -> str:
     """Describe a price: `for $137 a month`."""
     if usd_per_month is None:
         return "at a price that is not known"
-    return f"for {words.usd_a_month(usd_per_month)} a month"
+    return f"for {words.format_monthly_usd(usd_per_month)} a month"
 
 
 def rank_options(options: Sequence[Option]) -> tuple[Option, ...]:

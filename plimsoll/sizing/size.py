@@ -70,12 +70,14 @@ def list_assumptions(run: Measured, *, here: bool = False) -> Iterator[str]:
     if run.known.held is not None:
         resource, held = run.known.held
         yield (
-            f"{words.RESOURCES[resource]} set the run's limit at {words.throughput(held)}: the"
+            f"{words.RESOURCES[resource]} set the run's limit at {words.format_throughput(held)}:"
+            " the"
             " run does not show how far another volume or class would move that limit"
         )
     factor = run.known.factor
     yield (
-        f"the run measured {words.ratio(factor.mid)} times what the model says about it, so every"
+        f"the run measured {words.format_ratio(factor.mid)} times what the model says about it, so"
+        " every"
         " prediction is multiplied by as much"
     )
 
@@ -342,7 +344,7 @@ def _write_sentence(options: Sequence[Option], wish: Wish, cannot: Sequence[Nega
         why = f": {cannot[0].sentence.removeprefix(NOTHING_MORE)}" if cannot else ""
         return f"nothing carries {wish.in_words}{why}"
     best = options[0]
-    name, usd = f"{target_words(best.target)},", best.usd_per_month
+    name, usd = f"{name_purchase(best.target)},", best.usd_per_month
     figures = "; ".join(_describe_figures(best))
     if best.outlook != "carries":
         may = describe_carrying(name, wish, usd, "may carry")
@@ -352,22 +354,25 @@ def _write_sentence(options: Sequence[Option], wish: Wish, cannot: Sequence[Nega
     if cheaper is None:
         return bought
     price = describe_price(cheaper.usd_per_month)
-    return f"{bought}; {target_words(cheaper.target)}, may carry it {price}"
+    return f"{bought}; {name_purchase(cheaper.target)}, may carry it {price}"
 
 
 def _describe_figures(best: Option) -> Iterator[str]:
-    line = words.throughput(best.ops_per_second)
+    line = words.format_throughput(best.ops_per_second)
     if best.status == "measured":
         yield f"{line} measured"
     elif best.low is not None and best.high is not None:
-        yield f"{line} predicted, {words.rate(best.low)} to {words.rate(best.high)}"
+        yield f"{line} predicted, {words.format_rate(best.low)} to {words.format_rate(best.high)}"
     if best.binds is not None:
         yield f"{describe_bound(best.binds)} binds first"
     if best.next is not None:
-        yield f"then {describe_bound(best.next)} at {words.throughput(best.next.ops_per_second)}"
+        yield (
+            f"then {describe_bound(best.next)} at"
+            f" {words.format_throughput(best.next.ops_per_second)}"
+        )
 
 
-def target_words(target: Made) -> str:
+def name_purchase(target: Made) -> str:
     """Name what is bought: `db.m5.large, gp3 400 GiB`."""
     if isinstance(target, AuroraTarget):
         return f"{target.instance_class}, {words.AURORA_STORAGE[target.storage]} storage"

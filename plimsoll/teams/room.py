@@ -100,15 +100,17 @@ class Room:
                 continue
             if ask.usd_most is None:
                 raise LimitReachedError(
-                    f"team {self._team}: {name}: {words.usd(limit)} cannot be enforced: a price of"
+                    f"team {self._team}: {name}: {words.format_usd(limit)} cannot be enforced: a"
+                    " price of"
                     f" the run is not known: {', '.join(ask.missing)}",
                     waiting_helps=False,
                     path=("target",),
                 )
             if ask.usd_most > limit:
                 raise LimitReachedError(
-                    f"team {self._team}: {name}: the run may cost {words.usd(ask.usd_most)},"
-                    f" the limit is {words.usd(limit)}; a budget_usd or a shorter time_limit_s"
+                    f"team {self._team}: {name}: the run may cost {words.format_usd(ask.usd_most)},"
+                    f" the limit is {words.format_usd(limit)}; a budget_usd or a shorter"
+                    " time_limit_s"
                     " bounds it",
                     waiting_helps=False,
                     path=_USD_PATH,
@@ -144,12 +146,12 @@ class Room:
                 only_time = ""
                 if name == "spend_usd_per_month":
                     room /= MICRO
-                    figures = [words.usd(value / MICRO) for value in shown]
+                    figures = [words.format_usd(value / MICRO) for value in shown]
                     returned = sum(one.usd_micro for one in held if one.month == grant.month)
                     if used - returned + asked > most:
                         only_time = "; only the next month makes room"
                 else:
-                    figures = [words.number(value) for value in shown]
+                    figures = [words.format_number(value) for value in shown]
                 raise LimitReachedError(
                     f"team {self._team}: {name}: {figures[0]} in use, the run asks for"
                     f" {figures[1]}, the limit is {figures[2]}{only_time}",

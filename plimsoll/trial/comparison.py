@@ -46,18 +46,18 @@ def _list_fields(result: RunResult) -> Iterator[tuple[str, str]]:
         seconds = _count_seconds_between(
             getattr(result.moments, begin), getattr(result.moments, end)
         )
-        yield f"time of {phase}", words.duration(seconds)
+        yield f"time of {phase}", words.format_duration(seconds)
     first: dict[int, StepResult] = {}
     for step in result.steps:  # if a load was measured again, its first step
         first.setdefault(step.plan.clients, step)
     for count, step in first.items():
-        load = words.plural(count, "client")
+        load = words.format_count(count, "client")
         for field, write_step in _STEP.items():
             yield f"{load}: {field}", write_step(step)
         for operation, latency in sorted(step.step.latency_us.items()):
             statistic = result.request.limits.statistic
-            yield f"{load}: {operation} {statistic}", words.latency(latency.get(statistic))
-    yield "notes told", words.number(len(result.notes))
+            yield f"{load}: {operation} {statistic}", words.format_latency(latency.get(statistic))
+    yield "notes told", words.format_number(len(result.notes))
 
 
 def _show_capacity(result: RunResult) -> str:
@@ -65,12 +65,12 @@ def _show_capacity(result: RunResult) -> str:
     figure = capacity.max_sustainable_throughput_ops_per_second if capacity else None
     if capacity is None or figure is None:
         return words.NOTHING
-    return words.prepend_bound(words.throughput(figure), capacity.bound)
+    return words.prepend_bound(words.format_throughput(figure), capacity.bound)
 
 
 def _show_load(result: RunResult) -> str:
     capacity = result.capacity
-    return words.load(capacity.at, capacity.axis) if capacity else words.NOTHING
+    return words.format_load(capacity.at, capacity.axis) if capacity else words.NOTHING
 
 
 _ANSWER: dict[str, Callable[[RunResult], str]] = {
@@ -80,8 +80,8 @@ _ANSWER: dict[str, Callable[[RunResult], str]] = {
     "limited by": lambda result: name_limit(result.limiting),
     "server": lambda result: result.versions.server or words.NOTHING,
     "load engine": lambda result: result.versions.engine or words.NOTHING,
-    "rows": lambda result: words.number(result.rows),
-    "steps": lambda result: words.number(len(result.steps)),
+    "rows": lambda result: words.format_number(result.rows),
+    "steps": lambda result: words.format_number(len(result.steps)),
 }
 _PHASES = (
     ("making the target", "provision", "target_ready"),
@@ -92,26 +92,28 @@ _PHASES = (
 
 
 def _show_iops(step: StepResult) -> str:
-    return words.rate(None if step.target is None else step.target.iops)
+    return words.format_rate(None if step.target is None else step.target.iops)
 
 
 def _show_cpu(step: StepResult) -> str:
     percent = step.target.cpu_percent if step.target else None
-    return words.percent(None if percent is None else percent / 100)
+    return words.format_percent(None if percent is None else percent / 100)
 
 
 _STEP: dict[str, Callable[[StepResult], str]] = {
-    "throughput": lambda step: words.throughput(step.step.throughput_ops_per_second),
+    "throughput": lambda step: words.format_throughput(step.step.throughput_ops_per_second),
     "IOPS": _show_iops,
-    "I/Os waiting": lambda step: words.rate(step.target.queue if step.target else None),
+    "I/Os waiting": lambda step: words.format_rate(step.target.queue if step.target else None),
     "CPU": _show_cpu,
-    "points of metrics": lambda step: words.number(step.target.points if step.target else None),
-    "errors": lambda step: words.number(step.step.errors),
-    "clients late": lambda step: words.number(len(step.fleet.late)),
-    "start spread": lambda step: words.duration(_to_seconds(step.fleet.start_spread_ms)),
-    "cold starts": lambda step: words.number(step.fleet.cold_starts),
-    "client CPU an operation": lambda step: words.latency(step.fleet.cpu_us_per_operation),
-    "problems told": lambda step: words.number(len(step.problems)),
+    "points of metrics": lambda step: words.format_number(
+        step.target.points if step.target else None
+    ),
+    "errors": lambda step: words.format_number(step.step.errors),
+    "clients late": lambda step: words.format_number(len(step.fleet.late)),
+    "start spread": lambda step: words.format_duration(_to_seconds(step.fleet.start_spread_ms)),
+    "cold starts": lambda step: words.format_number(step.fleet.cold_starts),
+    "client CPU an operation": lambda step: words.format_latency(step.fleet.cpu_us_per_operation),
+    "problems told": lambda step: words.format_number(len(step.problems)),
 }
 
 

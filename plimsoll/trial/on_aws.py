@@ -65,7 +65,7 @@ def run_cdk(arguments: Sequence[str], *, root: Path, log: Path, teller: Teller) 
             raise MissingToolError("npx is missing: install Node.js 20 or later") from None
     try:
         while process.poll() is None:
-            lasted = words.duration(round(time.monotonic() - began))
+            lasted = words.format_duration(round(time.monotonic() - began))
             teller.status(f"npx cdk {arguments[0]}, {lasted}: {_read_last_line(log)}")
             time.sleep(_LOOK_EVERY_S)
     except BaseException:

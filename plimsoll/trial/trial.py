@@ -72,7 +72,10 @@ def divide_canary_budget(request: Request, quote: Quote, budget_usd: float) -> A
     standing_s = DEPLOYING_MOST_S + DESTROYING_MOST_S
     most = quote.usd.most + estimate_deployment_usd(quote.time_s.most + standing_s)
     if most > budget_usd:
-        problem = f"{words.usd(budget_usd)} is less than the {words.usd(most)} that it may cost"
+        problem = (
+            f"{words.format_usd(budget_usd)} is less than the {words.format_usd(most)} that it may"
+            " cost"
+        )
         enough = Range(least=round(most + 0.005, 2))
         raise UsageError(Complaint(_FIELD, problem, budget_usd, enough))
     target_usd_per_s = (quote.target_usd_per_hour or 0.0) / 3600
@@ -164,7 +167,7 @@ def _check_metrics(result: RunResult) -> Finding:
         for step in measured
         if (lack := _describe_missing_metrics(step))
     ]
-    seen = "; ".join(lacking) or f"of {words.plural(len(measured), 'step')}"
+    seen = "; ".join(lacking) or f"of {words.format_count(len(measured), 'step')}"
     return Finding(
         what="the target's metrics are there", holds=bool(measured) and not lacking, seen=seen
     )
@@ -179,7 +182,7 @@ def _describe_missing_metrics(step: StepResult) -> str:
 
 def _check_deletion(result: RunResult) -> Finding:
     deleted = result.moments.deleted
-    seen = f"at {words.time_of_day(deleted)}" if deleted else "its deletion was never seen"
+    seen = f"at {words.format_time_of_day(deleted)}" if deleted else "its deletion was never seen"
     return Finding(what="the target was seen deleted", holds=deleted is not None, seen=seen)
 
 
@@ -291,7 +294,7 @@ class _Deadline:
 
     def _look(self) -> None:
         if time.monotonic() > self._ends:
-            lasts = words.duration(self._lasts_s)
+            lasts = words.format_duration(self._lasts_s)
             raise BudgetPassedError(f"the {lasts} that the budget buys are over")
 
 
@@ -353,7 +356,7 @@ def _stop_runs(services: Sequence[Service], teller: Teller) -> None:
             while not (now := watcher.look()).record.state.ended:
                 teller.show(now)
                 if time.monotonic() > deadline:
-                    waited = words.duration(STOPPING_MOST_S)
+                    waited = words.format_duration(STOPPING_MOST_S)
                     raise TeardownError(f"the target of {run.run_id} is not gone after {waited}")
                 time.sleep(POLL_S)
             teller.show(now)
@@ -365,7 +368,7 @@ def _wait_until_nothing_left(
     """Wait until nothing is left of something, or patience is over; returns what is left."""
     began = time.monotonic()
     while (left := look()) and time.monotonic() - began < patience_s:
-        number = words.plural(len(left), "thing is", "things are")
+        number = words.format_count(len(left), "thing is", "things are")
         teller.status(f"waiting until nothing is left of {what}: {number} still listed")
         time.sleep(_LOOK_EVERY_S)
     return left

@@ -68,8 +68,8 @@ def compare_with_limits(measured: DiskMeasurement, limits: VolumeLimits) -> Cali
         (measured.flush, flush_us, base, " (of one whole I/O)"),
     ]
     reasons = [
-        f"{seen.name}: {words.latency(here)} on this machine,"
-        f" {words.latency(there)}{of} on the volume"
+        f"{seen.name}: {words.format_latency(here)} on this machine,"
+        f" {words.format_latency(there)}{of} on the volume"
         for seen, here, there, of in compared
         if here > there
     ]
@@ -84,13 +84,14 @@ def compare_with_limits(measured: DiskMeasurement, limits: VolumeLimits) -> Cali
         ),
     ]
     reasons += [
-        f"{seen.name}: {words.rate(here)} {unit} on this machine,"
-        f" {words.number(there)} on the volume"
+        f"{seen.name}: {words.format_rate(here)} {unit} on this machine,"
+        f" {words.format_number(there)} on the volume"
         for seen, here, there, unit in least
         if there is not None and here < there
     ]
     note = (
-        f"a flush takes {words.latency(flush_us)} on this machine and adds nothing on the volume:"
+        f"a flush takes {words.format_latency(flush_us)} on this machine and adds nothing on the"
+        " volume:"
         " a commit that waits for one is slower here by that much"
     )
     return Calibration(

@@ -15,7 +15,7 @@ from plimsoll.aws.run_files import (
     plan_path,
 )
 from plimsoll.aws.run_records import Records, build_deadline_error, now, records_of
-from plimsoll.databases.family import Datasets, family_of
+from plimsoll.databases.family import Datasets, find_family
 from plimsoll.errors import BudgetPassedError, TimeLimitPassedError
 from plimsoll.fleet.background import plan_background
 from plimsoll.fleet.plan import (
@@ -200,10 +200,10 @@ def require_step_budget(
         if spent <= float(record.budget.fleet_usd):
             return count
     raise BudgetPassedError(
-        f"the run's budget of {words.usd_each(float(record.budget.usd))} keeps"
-        f" {words.usd_each(float(record.budget.fleet_usd))} for its load; with step"
-        f" {plan.index} ({words.plural(plan.clients_in_all, 'client')}) it would be"
-        f" {words.usd_each(spent)}"
+        f"the run's budget of {words.format_unit_usd(float(record.budget.usd))} keeps"
+        f" {words.format_unit_usd(float(record.budget.fleet_usd))} for its load; with step"
+        f" {plan.index} ({words.format_count(plan.clients_in_all, 'client')}) it would be"
+        f" {words.format_unit_usd(spent)}"
     )
 
 
@@ -343,7 +343,7 @@ def start_step(
     if pause_s >= PAUSE_LEAST_S:  # the state machine waits, so no Lambda client is billed for it
         return Next.pause(pause_s)
     target = connect_as_master(settings, record.target)
-    with family_of(target.protocol).open_datasets(target) as datasets:
+    with find_family(target.protocol).open_datasets(target) as datasets:
         numbers = [_number_loads(datasets, checked, window) for window in windows[: len(then) + 1]]
     plan = _set_barrier(settings, plan, late)
     start = plan.start_at_epoch_ms + compute_step_delay_ms(plan, period_s, record.turn)
@@ -357,8 +357,8 @@ def start_step(
             raise build_deadline_error(
                 record,
                 f"leaves no time for step {plan.index}"
-                f" ({words.plural(plan.clients_in_all, 'client')},"
-                f" {words.duration(plan.warmup_s + plan.duration_s)})",
+                f" ({words.format_count(plan.clients_in_all, 'client')},"
+                f" {words.format_duration(plan.warmup_s + plan.duration_s)})",
             )
         then = then[: int(left_s // plan.duration_s)]
     windows = plan_relay(request, plan, then, lead_ms=lead_ms)

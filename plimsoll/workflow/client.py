@@ -41,7 +41,7 @@ from plimsoll.fleet.watchdog import kill_after
 from plimsoll.machine import read_peak_memory_mib
 from plimsoll.metrics import publish_from_environment
 from plimsoll.model.base import Model
-from plimsoll.model.databases import protocol_facts
+from plimsoll.model.databases import find_protocol_facts
 from plimsoll.model.deployment.function_settings import ReachSettings
 from plimsoll.model.engine.answered import LoadReport, SecondReport
 from plimsoll.model.engine.asked import EngineTarget, LoadSpec
@@ -157,7 +157,7 @@ def send_load(
         text = plimsoll_engine.run(spec.model_dump_json(), on_second, cancel)
         return LoadReport.model_validate_json(text).with_meaning(spec.workload)
     except plimsoll_engine.EngineError as error:
-        if error.code in protocol_facts(spec.target.protocol).full:
+        if error.code in find_protocol_facts(spec.target.protocol).full:
             raise ConnectionsRefusedError(str(error)) from None
         raise
 
@@ -257,7 +257,7 @@ def run_client(settings: ReachSettings, run_id: str, step: int, client: int) -> 
         start = max(plan.start_at_epoch_ms, invoked_ms)
         plan = plan.model_copy(update={"start_at_epoch_ms": start})
     if invoked_ms > plan.window_start_epoch_ms + plan.duration_s * 500:
-        late = words.duration((invoked_ms - plan.start_at_epoch_ms) / 1000)
+        late = words.format_duration((invoked_ms - plan.start_at_epoch_ms) / 1000)
         raise ClientTooLateError(
             f"called {late} after the barrier, when half of the window was over"
         )

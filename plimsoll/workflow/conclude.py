@@ -31,7 +31,7 @@ from plimsoll.targets.cloudwatch_metrics import combine_nodes, has_metrics
 from plimsoll.workflow.history import read_judged_steps
 from plimsoll.workflow.metric_points import list_run_points
 from plimsoll.workflow.phases import summarize_phases
-from plimsoll.workflow.result import conclude_steps, volume_limits
+from plimsoll.workflow.result import conclude_steps, find_volume_limits
 from plimsoll.workflow.target_figures import (
     add_credits,
     add_node_figures,
@@ -86,7 +86,7 @@ def conclude(settings: ConcludeSettings, run_id: str) -> dict[str, object]:
     notes = [f"before the search: {record.preconditioned}"] if record.preconditioned else []
     notes += [f"metrics: {published.problem}"] if published.problem else []
     if lacking:
-        patience = words.duration(PATIENCE_PERIODS * period_s)
+        patience = words.format_duration(PATIENCE_PERIODS * period_s)
         notes.append(f"the target's metrics of its last step were not all there after {patience}")
     billed = None
     if isinstance(request.target, AuroraTarget):
@@ -96,7 +96,7 @@ def conclude(settings: ConcludeSettings, run_id: str) -> dict[str, object]:
         "notes": tuple(notes),
         "billed_io": billed,
         "toggle": _add_switch_problem(conclusion.toggle, record),
-        "phases": summarize_phases(checked, passes, volume_limits(request)),
+        "phases": summarize_phases(checked, passes, find_volume_limits(request)),
     }
     files.put_model(CONCLUSION, conclusion.model_copy(update=further))
     figure = capacity.max_sustainable_throughput_ops_per_second

@@ -7,7 +7,7 @@ from plimsoll.aws.run_files import CONDITIONS, PARTS_FAILURES, REQUEST, files_of
 from plimsoll.aws.run_records import now, records_of, require_loading_budget
 from plimsoll.databases import postgres
 from plimsoll.databases.conditions import AUDIT_MAX_S, audit_conditions
-from plimsoll.databases.family import family_of
+from plimsoll.databases.family import find_family
 from plimsoll.databases.load_user import switch_to_load_user
 from plimsoll.errors import DatasetError
 from plimsoll.fleet.failures import extract_cause
@@ -47,7 +47,7 @@ def create_schema(settings: ReachSettings, run_id: str) -> dict[str, object]:
     assert record.target is not None  # noqa: S101 - the states before this one have set it
     loaded: dict[str, int] = {}
     master = connect_as_master(settings, record.target)
-    family = family_of(master.protocol)
+    family = find_family(master.protocol)
     if request.target.provisioned:
         family.await_ready(master)
     with family.open_datasets(master) as datasets:
@@ -102,10 +102,10 @@ def verify_dataset(settings: ReachSettings, run_id: str, failed_parts: int) -> N
         written = files_of(settings, run_id).get_all(PARTS_FAILURES, FailedPart)
         causes = [extract_cause(failed.cause) for failed in written]
         first = causes[0] if causes else "its cause could not be written"
-        parts = words.plural(failed_parts, "part")
+        parts = words.format_count(failed_parts, "part")
         raise DatasetError(f"{parts} of the dataset could not be loaded; the first: {first}")
     target = connect_as_master(settings, record.target)
-    family = family_of(target.protocol)
+    family = find_family(target.protocol)
     counted: dict[str, int] = {}
     with family.open_datasets(target) as datasets:
         for workload in checked.datasets:
@@ -114,7 +114,7 @@ def verify_dataset(settings: ReachSettings, run_id: str, failed_parts: int) -> N
     if not family.settle(target, longest_s=SETTLING_MAX_S):
         raise DatasetError(
             "the server was still busy with the rows loaded when"
-            f" {words.duration(SETTLING_MAX_S)} had passed"
+            f" {words.format_duration(SETTLING_MAX_S)} had passed"
         )
     require_in_each_state(settings, record, checked)
     note_layout(settings, record, checked, target, counted)

@@ -6,7 +6,7 @@ from typing import Any
 
 from plimsoll.aws.run_files import DATASET, files_of
 from plimsoll.databases.dataset_notes import check_complete
-from plimsoll.databases.family import Datasets, family_of
+from plimsoll.databases.family import Datasets, find_family
 from plimsoll.errors import DatasetError, PlimsollError
 from plimsoll.model.datasets import DatasetLayout, LoadOrder, TableLayout
 from plimsoll.model.deployment.function_settings import ReachSettings, RunSettings
@@ -57,7 +57,7 @@ def _read_layout(
     target: EngineTarget, workloads: Sequence[Compiled], counts: Mapping[str, int]
 ) -> tuple[tuple[TableLayout, ...], str | None]:
     try:
-        with family_of(target.protocol).open_datasets(target) as datasets:
+        with find_family(target.protocol).open_datasets(target) as datasets:
             tables = [table for one in workloads for table in datasets.layout(one, counts)]
             return tuple(tables), None
     except PlimsollError as error:
@@ -126,7 +126,7 @@ def require_in_each_state(
     """
     for state, address in record.targets_by_state.items():
         target = connect_as_master(settings, address)
-        with family_of(target.protocol).open_datasets(target) as datasets:
+        with find_family(target.protocol).open_datasets(target) as datasets:
             for workload in checked.datasets:
                 note = datasets.read_note(workload) if datasets.has_place() else None
                 check_complete(workload, note, f"state {state}: {address.host}:{address.port}")
@@ -155,7 +155,7 @@ def read_through(
         The part that another call has to read; None if nothing is left.
     """
     ends_at = time.monotonic() + READING_S
-    with family_of(target.protocol).open_datasets(target) as datasets:
+    with find_family(target.protocol).open_datasets(target) as datasets:
         going_on = lambda: time.monotonic() < ends_at  # noqa: E731 - read with the next line
         rest = datasets.scan(table, part["index"], part.get("start"), going_on)
     return None if rest is None else {**part, "start": rest}

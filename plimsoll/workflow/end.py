@@ -37,7 +37,7 @@ from plimsoll.teams.limits import find_team_limits
 from plimsoll.workflow.barrier import read_step_plans
 from plimsoll.workflow.history import read_judged_steps, read_search_steps
 from plimsoll.workflow.phases import summarize_phases
-from plimsoll.workflow.result import Conclusion, assemble_result, volume_limits
+from plimsoll.workflow.result import Conclusion, assemble_result, find_volume_limits
 
 # Parsed into models, this many bytes take about 500 MiB, half of this function's memory.
 SERIES_MOST_BYTES = 30_000_000
@@ -240,4 +240,4 @@ def _summarize_phases(request: Request, files: RunFiles) -> tuple[PhaseResult, .
     if not request.phases:
         return ()
     passes = [step for step in read_judged_steps(files) if step.plan.phase is not None]
-    return summarize_phases(check_request(request), passes, volume_limits(request))
+    return summarize_phases(check_request(request), passes, find_volume_limits(request))

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from plimsoll.complaints import Complaint
 from plimsoll.errors import UsageError
-from plimsoll.model.databases import protocol_of_engine
+from plimsoll.model.databases import find_protocol
 from plimsoll.model.request.endpoint_target import EndpointTarget
 from plimsoll.model.request.request import Request
 from plimsoll.model.request.toggle import map_endpoints_by_state
@@ -80,7 +80,7 @@ def find_endpoint_address(target: EndpointTarget, allowed: Mapping[str, str]) ->
         database=target.database,
         secret_arn=target.secret_arn,
         identifier=None,
-        protocol=protocol_of_engine(target.engine),
+        protocol=find_protocol(target.engine),
         tls=target.tls,
         statement_mode=target.statement_mode,
         allow_md5=target.allow_md5,

@@ -9,7 +9,7 @@ from plimsoll.aws.run_files import (
     step_path,
 )
 from plimsoll.capacity.judge import judge
-from plimsoll.capacity.search import axis_of
+from plimsoll.capacity.search import find_axis
 from plimsoll.errors import UsageError
 from plimsoll.fleet.plan import reduce_step
 from plimsoll.model.judging.capacity import Capacity
@@ -33,7 +33,7 @@ def read_judged_steps(files: RunFiles) -> list[StepResult]:
         return list(pool.map(lambda path: files.get(path, StepResult), wanted))
 
 
-def so_far(files: RunFiles, phase: str | None = None) -> tuple[FinishedStep, ...]:
+def read_steps_so_far(files: RunFiles, phase: str | None = None) -> tuple[FinishedStep, ...]:
     """Read what a search needs of its judged steps, in order.
 
     Args:
@@ -57,7 +57,7 @@ def judge_so_far(finished: Sequence[Step], request: Request) -> Capacity | None:
     In the latter case the end of the run reports it.
     """
     try:
-        return judge(finished, request.limits, axis=axis_of(request.search)) if finished else None
+        return judge(finished, request.limits, axis=find_axis(request.search)) if finished else None
     except UsageError:
         return None
 

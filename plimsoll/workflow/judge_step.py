@@ -24,8 +24,8 @@ from plimsoll.aws.run_files import (
     unpack_file,
 )
 from plimsoll.aws.run_records import now, records_of
-from plimsoll.capacity.beside import next_run_step
-from plimsoll.databases.family import family_of
+from plimsoll.capacity.beside import plan_run_step
+from plimsoll.databases.family import find_family
 from plimsoll.errors import PlimsollError, UnreadableFileError
 from plimsoll.fleet.failures import extract_causes
 from plimsoll.fleet.fold import Fold
@@ -72,7 +72,7 @@ def judge_step(settings: JudgeStepSettings, run_id: str, step: int) -> StepJudge
     assert record.target is not None  # noqa: S101 - there was a step, so there is a target
     target = connect_as_master(settings, record.target)
     # Read the counters first: reading thousands of client files below takes long.
-    after = family_of(target.protocol).read_counters(target)
+    after = find_family(target.protocol).read_counters(target)
     files = files_of(settings, run_id)
     plan = files.get(plan_path(step), StepPlan)
     if plan.relay is not None:
@@ -99,7 +99,7 @@ def read_relay_counters(settings: JudgeStepSettings, run_id: str, step: int) -> 
     assert record.target is not None  # noqa: S101 - there was a step, so there is a target
     target = connect_as_master(settings, record.target)
     time.sleep(max(0.0, plan.window_end_epoch_ms / 1000 - time.time()))
-    counters = family_of(target.protocol).read_counters(target)
+    counters = find_family(target.protocol).read_counters(target)
     if counters is not None:
         files.put_model(counters_path(step), counters)
     return False
@@ -243,7 +243,7 @@ def _judge(
 
 def _holds_on(request: Request, finished: Sequence[Step]) -> bool:
     """Return whether the search asks for another window of its soak."""
-    following = next_run_step(request, finished)
+    following = plan_run_step(request, finished)
     return isinstance(following, NextStep) and following.purpose == "soak"
 
 

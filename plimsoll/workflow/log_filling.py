@@ -159,11 +159,11 @@ class LogFilling:
             time.sleep(max(0.0, min(EVERY_S, left_s)))
 
     def _describe(self, debt: WriteDebt, passed_s: float) -> str:
-        share = words.percent(debt.owed_bytes / debt.limit_bytes)
+        share = words.format_percent(debt.owed_bytes / debt.limit_bytes)
         return (
             f"the log fills before the window: {share} of it"
-            f" ({words.duration(round(passed_s))} so far,"
-            f" {words.duration(round(self._longest_s))} at most)"
+            f" ({words.format_duration(round(passed_s))} so far,"
+            f" {words.format_duration(round(self._longest_s))} at most)"
         )
 
     def _start_load(self) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from plimsoll import words
 from plimsoll.capacity.judge import judge
-from plimsoll.capacity.statistics.intervals import interval
+from plimsoll.capacity.statistics.intervals import compute_interval
 from plimsoll.capacity.steps.audits import audit_clients_ran
 from plimsoll.capacity.steps.loads import explain_dispute, select_undisputed
 from plimsoll.errors import UsageError
@@ -16,7 +16,13 @@ from plimsoll.limiting import find_limiting_resource
 from plimsoll.model.aws.volumes import VolumeLimits
 from plimsoll.model.judging.capacity import Rules
 from plimsoll.model.judging.steps import FinishedStep
-from plimsoll.model.request.phases import Completion, Pass, Phase, passes, records_per_operation
+from plimsoll.model.request.phases import (
+    Completion,
+    Pass,
+    Phase,
+    compute_records_per_operation,
+    passes,
+)
 from plimsoll.model.request.request import Request
 from plimsoll.model.run.fleet import ServerCounters, StepPlan
 from plimsoll.model.run.results import LimitingResource, PhaseLoad, PhaseResult, StepResult
@@ -48,7 +54,7 @@ def plan_phase_pass(
         poll_us: How long clients busy-poll if the request does not say, in µs.
     """
     operations = checked.of_phase(coming.phase.name).engine.operations
-    each = records_per_operation(operations)
+    each = compute_records_per_operation(operations)
     return plan_pass(
         coming, checked.request, records_each=each, server_before=before, poll_us=poll_us
     )
@@ -131,7 +137,7 @@ def _summarize_search(
 
 def _summarize_load(steps: Sequence[StepResult], volume: VolumeLimits | None) -> PhaseLoad:
     rates = [compute_records_per_second(step) for step in steps]
-    between = interval([rate for rate in rates if rate])
+    between = compute_interval([rate for rate in rates if rate])
     limiting = _find_limiting(
         [s for s in steps if compute_records_per_second(s) is not None], volume
     )
@@ -159,7 +165,7 @@ def _describe_doubt(steps: Sequence[StepResult]) -> str | None:
     left_out = [step.step for step in steps if compute_records_per_second(step) is None]
     counted = [step.step for step in steps if compute_records_per_second(step) is not None]
     disputed = [step for step in counted if not select_undisputed([step], RULES)]
-    of_all, parts = words.plural(len(steps), "pass", "passes"), []
+    of_all, parts = words.format_count(len(steps), "pass", "passes"), []
     if left_out:
         why = left_out[0].refused or explain_dispute(left_out, RULES) or "nothing was measured"
         parts.append(f"{len(left_out)} of {of_all} left out ({why})")
@@ -200,7 +206,7 @@ def describe_limit(limiting: LimitingResource) -> str:
     """Describe what set the limit; if nothing was at its limit, the number of connections did."""
     if limiting.reached or limiting.resource == "unknown":
         return describe_limiting(limiting)
-    near = "" if limiting.share is None else f", {words.percent(limiting.share)}"
+    near = "" if limiting.share is None else f", {words.format_percent(limiting.share)}"
     nearest = f"nearest: {words.RESOURCES[limiting.resource]}{near}"
     return f"nothing was at its limit: its connections did not push harder ({nearest})"
 
@@ -215,27 +221,33 @@ def describe_phase(asked: Completion, loads: Sequence[PhaseLoad]) -> str:
     told = [(load, load.middle_records_per_second) for load in loads]
     measured = [(load, middle) for load, middle in told if middle]
     doubts = [
-        f"{words.load(load.connections, 'connections')}: {load.doubt}"
+        f"{words.format_load(load.connections, 'connections')}: {load.doubt}"
         for load in loads
         if load.doubt is not None
     ]
     if not measured:
         return "; ".join(["no pass says anything", *doubts])
     best, most = max(measured, key=lambda each: each[1])
-    text = f"{words.rate(most)} records/s with {words.load(best.connections, 'connections')}"
+    text = (
+        f"{words.format_rate(most)} records/s with"
+        f" {words.format_load(best.connections, 'connections')}"
+    )
     if best.low_records_per_second is not None and best.high_records_per_second is not None:
         low, high = best.low_records_per_second, best.high_records_per_second
-        text += f" (95 % {words.rate(low)} to {words.rate(high)})"
+        text += f" (95 % {words.format_rate(low)} to {words.format_rate(high)})"
     (first, least), (last, end) = measured[0], measured[-1]
     if first is not best:
-        text += f", {words.ratio(most / least)} times those with {words.number(first.connections)}"
+        text += (
+            f", {words.format_ratio(most / least)} times those with"
+            f" {words.format_number(first.connections)}"
+        )
     if len(measured) > 1:
         step_up = end / measured[-2][1]
         more = "pushing harder may gain more" if step_up > WORTH else "pushing harder gains no more"
-        text += f"; {more} ({words.ratio(step_up)} times in the last step up)"
+        text += f"; {more} ({words.format_ratio(step_up)} times in the last step up)"
     text += f"; {last.limit}" if last.limit else ""
     unfinished = sum(load.unfinished for load in loads)
     if unfinished:
-        longest = words.duration(asked.longest_s)
-        text += f"; {words.plural(unfinished, 'pass', 'passes')} cut off after {longest}"
+        longest = words.format_duration(asked.longest_s)
+        text += f"; {words.format_count(unfinished, 'pass', 'passes')} cut off after {longest}"
     return "; ".join([text, *doubts])

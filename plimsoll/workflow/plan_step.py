@@ -5,9 +5,9 @@ import time
 
 from plimsoll.aws.run_files import PRECONDITIONING, REQUEST, RunFiles, files_of, step_path
 from plimsoll.aws.run_records import now, records_of
-from plimsoll.capacity.beside import next_run_step
+from plimsoll.capacity.beside import plan_run_step
 from plimsoll.databases.conditions import is_audited
-from plimsoll.databases.family import family_of
+from plimsoll.databases.family import find_family
 from plimsoll.errors import BudgetPassedError, StepError, TimeLimitPassedError, UsageError
 from plimsoll.fleet.plan import plan_step, plan_warming
 from plimsoll.machine import MachineLoad, find_parent, measure_load
@@ -30,7 +30,7 @@ from plimsoll.workflow.barrier import (
     start_or_skip_step,
     start_step,
 )
-from plimsoll.workflow.history import read_finished_steps, read_search_steps, so_far
+from plimsoll.workflow.history import read_finished_steps, read_search_steps, read_steps_so_far
 from plimsoll.workflow.phases import find_next_pass, plan_phase_pass
 from plimsoll.workflow.precondition import needs_round
 from plimsoll.workflow.toggle import check_parameters, find_switch
@@ -63,7 +63,7 @@ def plan_next_step(settings: PlanStepSettings, run_id: str) -> dict[str, object]
         warming = plan_warming(
             request,
             number=number,
-            server_before=family_of(target.protocol).read_counters(target),
+            server_before=find_family(target.protocol).read_counters(target),
         )
         try:
             return start_step(settings, record, checked, warming, finished=[])
@@ -74,7 +74,7 @@ def plan_next_step(settings: PlanStepSettings, run_id: str) -> dict[str, object]
         following = _plan_phase_step(settings, record, checked, target, phase, first=first)
         if following is not None:
             return following
-    if not so_far(files) and must_wait_for_partner(records_of(settings), record):
+    if not read_steps_so_far(files) and must_wait_for_partner(records_of(settings), record):
         return Next.pause(settings.poll_seconds)
     return _plan_search_step(settings, record, checked, target) or _end_search(checked)
 
@@ -102,7 +102,7 @@ def _plan_phase_step(
     coming = find_next_pass(phase, checked.request, done)
     if coming is None:
         return None
-    before = family_of(target.protocol).read_counters(target)
+    before = find_family(target.protocol).read_counters(target)
     plan = plan_phase_pass(coming, checked, before, poll_us=settings.poll_us)
     return start_step(
         settings, record, checked, limit_to_time_left(settings, record, plan), finished=[]
@@ -133,9 +133,9 @@ def _plan_search_step(
         None if the search is over.
     """
     request = checked.search_request(phase)
-    finished = so_far(files_of(settings, record.run_id), phase)
+    finished = read_steps_so_far(files_of(settings, record.run_id), phase)
     steps = [done.step for done in finished]
-    following = next_run_step(request, steps)
+    following = plan_run_step(request, steps)
     if isinstance(following, Done):
         return None
     if following.state is not None and (other := _switch_before(record, following)) is not None:
@@ -146,7 +146,7 @@ def _plan_search_step(
         plan,
         following,
         request,
-        counters=family_of(target.protocol).read_counters(target),
+        counters=find_family(target.protocol).read_counters(target),
         waiting=record.recovery,
         at_epoch_ms=round(time.time() * 1000),
         machine=measure_around_twin()
@@ -221,11 +221,11 @@ def _read_parameters(
 
 def _has_answer(files: RunFiles) -> bool:
     """Return whether the search has its answer: its closing steps have begun, or come next."""
-    steps = [done.step for done in so_far(files)]
+    steps = [done.step for done in read_steps_so_far(files)]
     if not steps or steps[-1].purpose in CLOSING:
         return bool(steps)
     try:
-        following = next_run_step(files.get(REQUEST, Request), steps)
+        following = plan_run_step(files.get(REQUEST, Request), steps)
     except UsageError:  # no verdict yet
         return False
     return isinstance(following, Done) or following.purpose in CLOSING

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from plimsoll import words
 from plimsoll.capacity.statistics.trends import detect_trend, is_significant
-from plimsoll.databases.family import family_of
+from plimsoll.databases.family import find_family
 from plimsoll.model.request.load_request import Preparation
 from plimsoll.model.run.results import Preconditioning, Round, StepResult
 
@@ -27,10 +27,10 @@ def add_round(before: Preconditioning | None, done: StepResult) -> Preconditioni
     rounds = [r for r in (before.rounds if before else ()) if r.number != number]
     rounds.append(_summarize_round(done))
     why_not = _describe_unsettled(rounds)
-    length = words.duration(sum(each.duration_s for each in rounds))
-    load = f"{length} of unmeasured load ({words.plural(len(rounds), 'round')})"
+    length = words.format_duration(sum(each.duration_s for each in rounds))
+    load = f"{length} of unmeasured load ({words.format_count(len(rounds), 'round')})"
     text = f"{load}: {why_not}" if why_not else f"{load}, and it had settled"
-    figures = [words.throughput(rounds[-1].throughput_ops_per_second)]
+    figures = [words.format_throughput(rounds[-1].throughput_ops_per_second)]
     if rounds[-1].ios_per_operation is not None:
         figures.append(f"{rounds[-1].ios_per_operation:.2f} I/Os per operation")
     return Preconditioning(
@@ -68,7 +68,7 @@ def _count_ios(done: StepResult) -> float | None:
     before = done.plan.server_before
     if before is None or done.server is None:
         return None
-    rates = family_of(before.family).storage_rates(done.server)
+    rates = find_family(before.family).storage_rates(done.server)
     return rates.iops * rates.interval_s if rates is not None and rates.whole else None
 
 
@@ -97,4 +97,4 @@ def _describe_unsettled(rounds: Sequence[Round]) -> str | None:
 
 
 def _describe_change(share: float) -> str:
-    return f"{'rose' if share > 0 else 'fell'} by {words.percent(abs(share))}"
+    return f"{'rose' if share > 0 else 'fell'} by {words.format_percent(abs(share))}"

@@ -39,7 +39,7 @@ class Conclusion(Model):
     conditions: tuple[CheckedCondition, ...] = ()
 
 
-def volume_limits(request: Request) -> VolumeLimits | None:
+def find_volume_limits(request: Request) -> VolumeLimits | None:
     """Return the limits of the target's volume; None for Aurora, or if an endpoint names none."""
     target = request.target
     if isinstance(target, AuroraTarget) or target.volume is None:
@@ -59,7 +59,7 @@ def conclude_steps(
     Raises:
         UsageError: The steps cannot be judged.
     """
-    capacity, limiting = conclude_search(request, steps, volume_limits(request), conditions)
+    capacity, limiting = conclude_search(request, steps, find_volume_limits(request), conditions)
     toggle = compare_toggle_states(request, steps, collect_readings(steps))
     return Conclusion(
         capacity=capacity,
@@ -123,7 +123,7 @@ def assemble_result(
         phases=phases,
         rows=record.rows,
         dataset=dataset,
-        volume_limits=volume_limits(request),
+        volume_limits=find_volume_limits(request),
         cost=cost,
         moments=Moments(
             submitted=record.submitted_at,

@@ -19,7 +19,7 @@ from plimsoll.model.request.endpoint_target import EndpointTarget
 from plimsoll.model.request.rds_target import AuroraTarget, RdsTarget
 from plimsoll.model.request.request import Request, Target
 from plimsoll.model.run.run_record import NodeAddress, RunRecord, RunState, TargetAddress
-from plimsoll.requests.checked_request import request_protocol
+from plimsoll.requests.checked_request import find_request_protocol
 from plimsoll.targets.cluster_template import add_nodes
 from plimsoll.targets.deletion_schedule import disarm_deletion
 from plimsoll.targets.target_stacks import (
@@ -201,7 +201,7 @@ def await_target(settings: AwaitTargetSettings, run_id: str) -> dict[str, object
             database=request.target.database,
             secret_arn=outputs.get("SecretArn"),
             identifier=outputs["InstanceIdentifier"],
-            protocol=request_protocol(request),
+            protocol=find_request_protocol(request),
             tls=request.target.tls,
             volume_id=_find_volume_id(request.target, outputs["InstanceIdentifier"]),
             nodes=_list_further_nodes(request.target, outputs),

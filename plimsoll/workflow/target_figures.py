@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
-from plimsoll.model.aws.instances import BURST_S, cpu_credits, find_instance_limits
+from plimsoll.model.aws.instances import BURST_S, find_cpu_credits, find_instance_limits
 from plimsoll.model.aws.volumes import limits
 from plimsoll.model.aws.volumes_seen import compute_escaped_share
 from plimsoll.model.deployment.function_settings import MetricSettings
@@ -231,7 +231,7 @@ def _list_cpu_use(
 
     A target on one machine has no balance to spend.
     """
-    known = cpu_credits(target.instance_class)
+    known = find_cpu_credits(target.instance_class)
     if known is None or seen.cpu_percent is None or not balances:
         return
     yield CreditUse(

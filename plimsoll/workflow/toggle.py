@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from plimsoll.aws.run_files import REQUEST, files_of
 from plimsoll.aws.run_records import records_of
-from plimsoll.databases.family import family_of
+from plimsoll.databases.family import find_family
 from plimsoll.errors import BudgetPassedError, StepError, TimeLimitPassedError
 from plimsoll.model.deployment.function_settings import SwitchTargetSettings
 from plimsoll.model.engine.asked import EngineTarget
@@ -116,7 +116,7 @@ def check_parameters(
     names = list(request.toggle.state(following.state).parameters)
     if not names:
         return {}  # the states of an existing database set none
-    says = family_of(target.protocol).read_parameters(target, names)
+    says = find_family(target.protocol).read_parameters(target, names)
     before = collect_readings(finished)
     told = ", ".join(f"{name} = {value}" for name, value in says.items())
     for state, said in before.items():

@@ -1,12 +1,12 @@
 """A cursor that moves through a statement token by token."""
 
-from plimsoll.workload.declared import workload_error
+from plimsoll.workload.declared import build_workload_error
 from plimsoll.workload.tokens import Token
 
 END = Token("mark", "", 0, 0)  # stands after the last token
 
 
-def unquoted_word(token: Token) -> str:
+def read_unquoted_word(token: Token) -> str:
     """Return an unquoted word in capitals; empty for any other token."""
     return token.text.upper() if token.kind == "word" else ""
 
@@ -32,7 +32,7 @@ class Cursor:
     def skip(self, *words: str) -> bool:
         """Skip all of these words that come next, in any order; returns whether there was one."""
         start = self._at
-        while unquoted_word(self.peek()) in words:
+        while read_unquoted_word(self.peek()) in words:
             self.next()
         return self._at > start
 
@@ -43,8 +43,10 @@ class Cursor:
             WorkloadError: The next token is another one.
         """
         token = self.next()
-        if unquoted_word(token) not in words:
-            raise workload_error(f"has {show_token(token)} where {' or '.join(words)} is allowed")
+        if read_unquoted_word(token) not in words:
+            raise build_workload_error(
+                f"has {show_token(token)} where {' or '.join(words)} is allowed"
+            )
 
     def expect(self, mark: str) -> None:
         """Take this mark.
@@ -54,7 +56,7 @@ class Cursor:
         """
         token = self.next()
         if not token.is_mark(mark):
-            raise workload_error(f"has {show_token(token)} where {mark} is allowed")
+            raise build_workload_error(f"has {show_token(token)} where {mark} is allowed")
 
     def is_call(self, token: Token) -> bool:
         """Whether a parenthesis follows directly; after a space it may be another function."""

@@ -62,7 +62,7 @@ def read_part(part: type[AnyDeclared], value: Any, scope: object = None) -> AnyD
         raise WorkloadError([*lacking, *complaints][0]) from None
 
 
-def workload_error(problem: str, *path: str | int, value: Scalar = None) -> WorkloadError:
+def build_workload_error(problem: str, *path: str | int, value: Scalar = None) -> WorkloadError:
     """Return the error that describes a problem with the field at a path."""
     return WorkloadError(Complaint(path, problem, value))
 
@@ -99,19 +99,19 @@ def check_in_scope(check: Callable[[Any, Any], Any]) -> AfterValidator:
 
 def _refuse_null(value: Any) -> Any:
     if value is None:
-        raise workload_error("must not be empty")
+        raise build_workload_error("must not be empty")
     return value
 
 
 def _refuse_blank(text: str) -> str:
     if not text.strip():
-        raise workload_error("must not be empty", value=text)
+        raise build_workload_error("must not be empty", value=text)
     return text
 
 
 def _check_name(name: str) -> str:
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,55}", name):
-        raise workload_error(
+        raise build_workload_error(
             "a name has letters, digits and _, up to 56, and no digit first; a table or column of"
             " another name can be read through a view"
         )
@@ -120,9 +120,9 @@ def _check_name(name: str) -> str:
 
 def _check_bounds(bounds: tuple[int, ...]) -> tuple[int, ...]:
     if len(bounds) != 2:
-        raise workload_error("must be [lowest, highest]")
+        raise build_workload_error("must be [lowest, highest]")
     if bounds[0] > bounds[1]:
-        raise workload_error(f"the lowest, {bounds[0]}, is above the highest, {bounds[1]}")
+        raise build_workload_error(f"the lowest, {bounds[0]}, is above the highest, {bounds[1]}")
     return bounds
 
 

@@ -9,7 +9,7 @@ from plimsoll.complaints import complain_of_unknown
 from plimsoll.errors import WorkloadError
 from plimsoll.model.engine.values import Distribution
 from plimsoll.model.validation import make_complaints
-from plimsoll.workload.declared import workload_error
+from plimsoll.workload.declared import build_workload_error
 
 KINDS: dict[str, type[Any]] = {
     kind.model_fields["kind"].default: kind for kind in get_args(get_args(Distribution)[0])
@@ -23,7 +23,7 @@ def read_distribution(text: object) -> Distribution:
         WorkloadError: The distribution or a setting is unknown, or a value is out of range.
     """
     if not isinstance(text, str):
-        raise workload_error("must be text, the name of a distribution")
+        raise build_workload_error("must be text, the name of a distribution")
     match = re.fullmatch(r"([a-z_]+)(?:\(([^()]*)\))?", text.strip())
     name = match[1] if match else text
     if match is None or name not in KINDS:
@@ -38,12 +38,14 @@ def read_distribution(text: object) -> Distribution:
                 complain_of_unknown(f"setting of {name}", setting, allowed, value=text)
             )
         if setting in settings:
-            raise workload_error(f"{name}: the setting {setting!r} is given twice", value=text)
+            raise build_workload_error(
+                f"{name}: the setting {setting!r} is given twice", value=text
+            )
         settings[setting] = value
     try:
         distribution: Distribution = kind.model_validate_strings(settings)
     except ValidationError as error:
-        raise workload_error(
+        raise build_workload_error(
             f"{name}: {make_complaints(kind, error.errors())[0]}", value=text
         ) from None
     return distribution

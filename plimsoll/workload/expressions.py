@@ -20,7 +20,7 @@ from plimsoll.model.engine.expressions import (
     TextExpression,
     VariableExpression,
 )
-from plimsoll.workload.declared import workload_error
+from plimsoll.workload.declared import build_workload_error
 
 LONGEST = 1_000  # characters
 DEEPEST = 40  # parentheses and signs within each other
@@ -64,11 +64,11 @@ def read_expression(text: object, numbers: Mapping[str, bool], *, row: bool) -> 
     if isinstance(text, int) and not isinstance(text, bool):
         return NumberExpression(value=text)
     if not isinstance(text, str) or not text.strip() or len(text) > LONGEST:
-        raise workload_error(f"must be an expression of up to {LONGEST} characters")
+        raise build_workload_error(f"must be an expression of up to {LONGEST} characters")
     reader = _Reader(_tokenize(text), numbers, row=row)
     expression = reader.read_either()
     if reader.peek().text:
-        raise workload_error(f"has {reader.peek().text!r} after its end")
+        raise build_workload_error(f"has {reader.peek().text!r} after its end")
     return _require_number(expression, numbers)
 
 
@@ -78,7 +78,7 @@ def _tokenize(text: str) -> list[_Token]:
     while at < len(text):
         found = _TOKEN.match(text, at)
         if found is None:
-            raise workload_error(f"cannot be read from {text[at:].strip()[:20]!r} on")
+            raise build_workload_error(f"cannot be read from {text[at:].strip()[:20]!r} on")
         kind = found.lastgroup
         assert kind is not None  # noqa: S101 - each alternative of the pattern has a name
         tokens.append(_Token(kind, found[kind]))
@@ -88,7 +88,7 @@ def _tokenize(text: str) -> list[_Token]:
 
 def _require_number(expression: Expression, numbers: Mapping[str, bool]) -> Expression:
     if _is_text(expression, numbers):
-        raise workload_error("compares a text with = or <> alone, and computes with none")
+        raise build_workload_error("compares a text with = or <> alone, and computes with none")
     return expression
 
 
@@ -142,7 +142,7 @@ class _Reader:
         if self._skip_word("is"):
             negated = self._skip_word("not")
             if not self._skip_word("null") or not isinstance(read, VariableExpression):
-                raise workload_error("`is` stands between a variable and null")
+                raise build_workload_error("`is` stands between a variable and null")
             is_null = CallExpression(function="is_null", of=(read,))
             return self._call("not", is_null) if negated else is_null
         mark = self.peek()
@@ -157,11 +157,11 @@ class _Reader:
         if not any(texts):
             return self._call(function, *((right, left) if swapped else (left, right)))
         if not all(texts) or mark not in {"=", "<>"}:
-            raise workload_error("compares a text with a text alone, with = or <>")
+            raise build_workload_error("compares a text with a text alone, with = or <>")
         if isinstance(left, TextExpression):
             left, right = right, left
         if not isinstance(left, VariableExpression) or not isinstance(right, TextExpression):
-            raise workload_error("compares a variable with a text in quotes")
+            raise build_workload_error("compares a variable with a text in quotes")
         equal = CallExpression(function="equal", of=(left, right))
         return equal if mark == "=" else self._call("not", equal)
 
@@ -205,7 +205,7 @@ class _Reader:
                 return self._read_call(token.text)
             case "word" if token.text not in _WORDS:
                 return self._read_name(token.text)
-        raise workload_error(f"has {token.text or 'its end'!r} where a value should be")
+        raise build_workload_error(f"has {token.text or 'its end'!r} where a value should be")
 
     def _read_name(self, name: str) -> Expression:
         if name == "row" and self._row:
@@ -227,7 +227,7 @@ class _Reader:
         self._require_mark(")")
         self._depth -= 1
         if len(of) != FUNCTIONS[function]:
-            raise workload_error(f"{name} takes {FUNCTIONS[function]} values, not {len(of)}")
+            raise build_workload_error(f"{name} takes {FUNCTIONS[function]} values, not {len(of)}")
         return self._call(function, *of)
 
     def _call(self, function: Function, *of: Expression) -> CallExpression:
@@ -238,7 +238,7 @@ class _Reader:
     def _deepen(self) -> None:
         self._depth += 1
         if self._depth > DEEPEST:
-            raise workload_error(f"has more than {DEEPEST} parts within each other")
+            raise build_workload_error(f"has more than {DEEPEST} parts within each other")
 
     def _skip_word(self, word: str) -> bool:
         return self._skip(_Token("word", word))
@@ -253,4 +253,6 @@ class _Reader:
 
     def _require_mark(self, mark: str) -> None:
         if not self._skip_mark(mark):
-            raise workload_error(f"has {self.peek().text or 'its end'!r} where {mark} should be")
+            raise build_workload_error(
+                f"has {self.peek().text or 'its end'!r} where {mark} should be"
+            )

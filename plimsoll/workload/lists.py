@@ -12,9 +12,9 @@ from plimsoll.workload.declared import (
     Declared,
     Given,
     Name,
+    build_workload_error,
     locate_errors,
     read_part,
-    workload_error,
 )
 from plimsoll.workload.values import Scope, WholeNumber, is_number, read_value
 
@@ -82,18 +82,20 @@ def read_list(name: str, declared: Any, scope: Scope) -> DrawnList:
     lines = read_part(Lines, declared, scope)
     taken = {**scope.variables, **scope.line_variables}
     if name in taken:
-        raise workload_error("is a variable of the operation")
+        raise build_workload_error("is a variable of the operation")
     bounds = _find_bounds(lines.count, scope)
     if bounds is None:
-        raise workload_error("is a number, or drawn by {integer: [5, 15]}", "count")
+        raise build_workload_error("is a number, or drawn by {integer: [5, 15]}", "count")
     if not 1 <= bounds[0] <= bounds[1] <= MAX_LINES:
-        raise workload_error(f"goes from {bounds[0]} to {bounds[1]}: 1 to {MAX_LINES}", "count")
+        raise build_workload_error(
+            f"goes from {bounds[0]} to {bounds[1]}: 1 to {MAX_LINES}", "count"
+        )
     number = LiteralValue(value=0)  # known in a load alone
     inner, drawn = scope.with_variable(name, number), dict[str, Value]()
     for variable, value in lines.let.items():
         with locate_errors("let", variable):
             if variable in taken or variable in drawn or variable == name:
-                raise workload_error("is another variable of the operation")
+                raise build_workload_error("is another variable of the operation")
             drawn[variable] = read_value(value, inner)
             inner = inner.with_variable(variable, drawn[variable])
     if lines.key is not None:
@@ -103,11 +105,11 @@ def read_list(name: str, declared: Any, scope: Scope) -> DrawnList:
 
 def _check_key(key: str, drawn: Mapping[str, Value], most: int, scope: Scope) -> None:
     if key not in drawn or not is_number(drawn[key], scope):
-        raise workload_error("is a whole number of the list's let", "key", value=key)
+        raise build_workload_error("is a whole number of the list's let", "key", value=key)
     match scope.variables[key]:
         case IntegerValue(low=low, high=high) if high - low + 1 < most:
             problem = f"has {high - low + 1} values for up to {most} lines, no two of them alike"
-            raise workload_error(problem, "let", key)
+            raise build_workload_error(problem, "let", key)
 
 
 def _find_bounds(count: Value, scope: Scope) -> tuple[int, int] | None:

@@ -35,7 +35,9 @@ class Names:
         """Collect the names of the workload's tables, with those of their copies."""
         copies = (copy_names(table, shape.copies) for table, shape in shapes.items())
         tables = {name for names in copies for name in names}
-        columns = {name for shape in shapes.values() for name in _column_names(shape, language)}
+        columns = {
+            name for shape in shapes.values() for name in _list_column_names(shape, language)
+        }
         if find_vocabulary(language).folds:
             tables = set(map(str.lower, tables))
         return cls(
@@ -46,7 +48,7 @@ class Names:
         )
 
 
-def _column_names(shape: TableShape, language: Language) -> Iterable[str]:
+def _list_column_names(shape: TableShape, language: Language) -> Iterable[str]:
     match language:
         case "sql" | "postgres":
             return shape.columns

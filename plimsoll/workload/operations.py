@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 
 from plimsoll.complaints import complain_of_unknown
 from plimsoll.errors import WorkloadError
-from plimsoll.model.databases import Language, protocol_facts
+from plimsoll.model.databases import Language, find_protocol_facts
 from plimsoll.model.engine.asked import (
     Consistency,
     EachStep,
@@ -33,9 +33,9 @@ from plimsoll.workload.declared import (
     Given,
     Listed,
     Name,
+    build_workload_error,
     locate_errors,
     read_part,
-    workload_error,
 )
 from plimsoll.workload.lists import DrawnList, read_list
 from plimsoll.workload.names import Names
@@ -144,12 +144,14 @@ class _Found:
             line_of: The list of whose lines they are sent for one; None if they are not.
         """
         if depth > DEEPEST:
-            raise workload_error(f"has more than {DEEPEST} blocks within each other")
+            raise build_workload_error(f"has more than {DEEPEST} blocks within each other")
         steps: list[Step] = []
         for index, one in enumerate(declared):
             with locate_errors(index):
                 if steps and isinstance(steps[-1], RollbackStep):
-                    raise workload_error("can never run: a rollback ends the operation before it")
+                    raise build_workload_error(
+                        "can never run: a rollback ends the operation before it"
+                    )
                 kind = _find_kind(one)
                 self.logic |= kind is not Statement
                 match read_part(kind, one, self._enter_line(one, scope, line_of)):
@@ -181,12 +183,12 @@ class _Found:
             known = list(self.lists)
             raise WorkloadError(complain_of_unknown("list", name, known, ("each",), value=name))
         if line_of is not None:
-            raise workload_error(f"stands in a block for each line of {line_of}", "each")
+            raise build_workload_error(f"stands in a block for each line of {line_of}", "each")
         return scope.in_line(name)
 
     def _read_branch(self, branch: Branch, scope: Scope, depth: int, line_of: str | None) -> IfStep:
         if isinstance(branch.condition, NumberExpression):
-            raise workload_error("is always the same: one side can never run", "if")
+            raise build_workload_error("is always the same: one side can never run", "if")
         self.used |= find_names(branch.condition)
         with locate_errors("statements"):
             then, _ = self._read_steps(branch.statements, scope, depth + 1, line_of)
@@ -198,16 +200,16 @@ class _Found:
         most = _find_most_turns(loop.repeat, scope)
         if most is not None and not 1 <= most <= MAX_TURNS:
             problem = "can never run: it has no turn" if most < 1 else f"is {MAX_TURNS} at most"
-            raise workload_error(problem, "repeat")
+            raise build_workload_error(problem, "repeat")
         if loop.turn in scope.variables:
-            raise workload_error(f"{loop.turn} is another variable", "turn", value=loop.turn)
+            raise build_workload_error(f"{loop.turn} is another variable", "turn", value=loop.turn)
         self.used |= find_used_variables([loop.repeat])
         inner = scope.with_variable(loop.turn, _UNKNOWN["int"])
         drawn: dict[str, Value] = {}
         for name, value in loop.let.items():
             with locate_errors("let", name):
                 if name in inner.variables:
-                    raise workload_error("is another variable of the operation")
+                    raise build_workload_error("is another variable of the operation")
                 drawn[name] = read_value(value, inner)
                 inner = inner.with_variable(name, drawn[name])
         with locate_errors("statements"):
@@ -215,7 +217,7 @@ class _Found:
         self.used |= find_used_variables(list(drawn.values()))
         for name in drawn:
             if name not in self.used:
-                raise workload_error("is used nowhere", "let", name)
+                raise build_workload_error("is used nowhere", "let", name)
         let = tuple(Let(name=name, value=value) for name, value in drawn.items())
         return RepeatStep(times=loop.repeat, turn=loop.turn, let=let, steps=tuple(steps))
 
@@ -230,11 +232,11 @@ class _Found:
             key = drawn.key or drawn.name
             if statement.returns and next(iter(statement.returns)) != key:
                 problem = f"the first column that is returned to lines is their key, {key}"
-                raise workload_error(problem, "returns")
+                raise build_workload_error(problem, "returns")
         written = statement.resolve(self.tables, self.names, self.wanted, known, drawn)
         self.texts.append(written)
         if len(self.texts) > MAX_STATEMENTS:
-            raise workload_error(f"is one of more than {MAX_STATEMENTS} statements")
+            raise build_workload_error(f"is one of more than {MAX_STATEMENTS} statements")
         require_short(characters := self.characters + _count_characters(written))
         self.characters = characters
         self.used |= find_used_variables(statement.values)
@@ -245,14 +247,14 @@ class _Found:
             if name in within.variables and is_number(within.variables[name], within) != (
                 kind == "int"
             ):
-                raise workload_error("is another kind of value before", "returns", name)
+                raise build_workload_error("is another kind of value before", "returns", name)
             with locate_errors("returns", name):
                 within.require_line({name})
             if line is None:
                 scope = scope.with_variable(name, _UNKNOWN[kind])
                 continue
             if name in scope.variables and name not in scope.lines[line]:
-                raise workload_error("is a variable of the operation before", "returns", name)
+                raise build_workload_error("is a variable of the operation before", "returns", name)
             self.returned.setdefault(line, {}).setdefault(name, kind)
             scope = scope.with_line(line, {**scope.lines[line], name: _UNKNOWN[kind]})
             scope = scope.in_line(line) if line_of else scope
@@ -319,18 +321,20 @@ class Operation(Declared):
             steps = found.read_steps(self.statements, _forget_returned(scope, self.statements))
         for variable in drawn:
             if variable not in found.used:
-                raise workload_error("is used nowhere", "let", variable)
+                raise build_workload_error("is used nowhere", "let", variable)
         for one in lists.values():
             for variable in one.drawn:
                 if variable not in found.used:
-                    raise workload_error("is used nowhere", "lists", one.name, "let", variable)
+                    raise build_workload_error(
+                        "is used nowhere", "lists", one.name, "let", variable
+                    )
         sent_lists = tuple(
             one.to_engine(found.returned.get(one.name, {})) for one in lists.values()
         )
         self._require_certain_start(steps, found)
         resolved: dict[Protocol, EngineOperation] = {}
         for protocol in get_args(Protocol):
-            facts = protocol_facts(protocol)
+            facts = find_protocol_facts(protocol)
             sent = tuple(text[facts.language] for text in found.texts if facts.language in text)
             if len(sent) == len(found.texts):
                 resolved[protocol] = EngineOperation(
@@ -359,9 +363,9 @@ class Operation(Declared):
         texts = [text.sql[0] for written in found.texts for text in written.values()]
         calls = any(text[:4].upper() == "CALL" for text in texts)
         if not calls and any(_rolls_back(step) for step in steps):
-            raise workload_error("a rollback needs a transaction", "transaction")
+            raise build_workload_error("a rollback needs a transaction", "transaction")
         if not isinstance(steps[0], SendStep):
-            raise workload_error(
+            raise build_workload_error(
                 "without a transaction the first is a statement, which is sent in any case",
                 "statements",
                 0,
@@ -377,7 +381,7 @@ class Operations(Declared):
     def _weights_sum_to_something(self) -> Self:
         if not any(operation.weight for operation in self.operations.values()):
             problem = "the weights sum to nothing: at least one must be above 0"
-            raise workload_error(problem, "operations")
+            raise build_workload_error(problem, "operations")
         return self
 
 

@@ -17,8 +17,8 @@ from plimsoll.workload.declared import (
     Listed,
     Name,
     Text,
+    build_workload_error,
     locate_errors,
-    workload_error,
 )
 from plimsoll.workload.distributions import read_distribution
 
@@ -59,7 +59,7 @@ class Parameter(Declared):
     @model_validator(mode="after")
     def _says_what_it_takes(self) -> Self:
         if [self.range, self.words, self.kind].count(None) != 2:
-            raise workload_error("needs one of 'range', 'words' and 'kind'")
+            raise build_workload_error("needs one of 'range', 'words' and 'kind'")
         with locate_errors("default"):
             self.check(self.default)
         return self
@@ -79,7 +79,7 @@ class Parameter(Declared):
                 raise WorkloadError(Complaint((), problem, value, Range(low, high), listed=False))
             return number
         if not isinstance(value, str):
-            raise workload_error(f"must be text, not {value!r}", value=value)
+            raise build_workload_error(f"must be text, not {value!r}", value=value)
         if self.kind == "distribution":
             read_distribution(value)
         elif value not in self.allowed:
@@ -91,7 +91,7 @@ class Parameter(Declared):
 
 def _check_parameter_name(name: str) -> str:
     if name == "records" or not name.islower():
-        raise workload_error("a parameter's name is in lower case, and not 'records'")
+        raise build_workload_error("a parameter's name is in lower case, and not 'records'")
     return name
 
 
@@ -146,12 +146,12 @@ def _replace_reference(
         raise WorkloadError(complain_of_unknown("parameter", f"${name}", known, value=reference[0]))
     value = parameters[name]
     if not whole and (not isinstance(value, int) or isinstance(value, bool)):
-        raise workload_error(f"an expression has whole numbers alone: ${name} is {value!r}")
+        raise build_workload_error(f"an expression has whole numbers alone: ${name} is {value!r}")
     if not whole or not reference["operator"]:
         return value
     if not isinstance(value, int) or isinstance(value, bool):
-        raise workload_error(f"arithmetic needs a whole number: ${name} is {value!r}")
+        raise build_workload_error(f"arithmetic needs a whole number: ${name} is {value!r}")
     number = int(reference["number"])
     if reference["operator"] == "/" and number == 0:
-        raise workload_error("divides by zero")
+        raise build_workload_error("divides by zero")
     return _OPERATORS[reference["operator"]](value, number)

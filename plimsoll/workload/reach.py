@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 from plimsoll.complaints import complain_of_unknown
 from plimsoll.errors import WorkloadError
-from plimsoll.workload.cursor import END, Cursor, show_token, unquoted_word
-from plimsoll.workload.declared import workload_error
+from plimsoll.workload.cursor import END, Cursor, read_unquoted_word, show_token
+from plimsoll.workload.declared import build_workload_error
 from plimsoll.workload.names import Names
 from plimsoll.workload.tokens import Token, tokenize
 from plimsoll.workload.vocabulary import find_vocabulary
@@ -58,7 +58,7 @@ def read_statement(text: str, names: Names) -> tuple[Token, ...]:
 
 
 def _reach_error(what: str) -> WorkloadError:
-    return workload_error(f"reaches beyond the workload's tables: {what}")
+    return build_workload_error(f"reaches beyond the workload's tables: {what}")
 
 
 class _Reader(Cursor):
@@ -76,13 +76,15 @@ class _Reader(Cursor):
     def statement(self) -> None:
         """Read the whole statement."""
         of_union = self.peek().is_mark("(")  # (SELECT ...) UNION (SELECT ...)
-        first = "SELECT" if of_union else unquoted_word(self.next())
+        first = "SELECT" if of_union else read_unquoted_word(self.next())
         if first == "CALL":
             self._call()
             return
         if first not in self._vocabulary.kinds:
             kinds = ", ".join(sorted(self._vocabulary.kinds))
-            raise workload_error(f"begins with {first or 'no word'}, which is none of {kinds}")
+            raise build_workload_error(
+                f"begins with {first or 'no word'}, which is none of {kinds}"
+            )
         match first:
             case "WITH":
                 self._read_with()
@@ -109,31 +111,31 @@ class _Reader(Cursor):
             case _:
                 self._read(_Level(selected=True))
         if self.peek() is not END:
-            raise workload_error("has a ) too many")
+            raise build_workload_error("has a ) too many")
         self._require_known()
 
     def _call(self) -> None:
         """Read a call of one of the workload's procedures; its arguments are values alone."""
         if self._names.language == "cql":
-            raise workload_error("begins with CALL, and Cassandra has no procedures")
+            raise build_workload_error("begins with CALL, and Cassandra has no procedures")
         token = self.next()
         if token.kind not in {"word", "name"} or token.text.lower() not in self._names.procedures:
-            raise workload_error(
+            raise build_workload_error(
                 f"calls {show_token(token)}, which is none of the workload's procedures"
             )
         self.expect("(")
         while not self.peek().is_mark(")"):
             value = self.next()
-            known = value.kind in {"number", "text"} or unquoted_word(value) == "NULL"
+            known = value.kind in {"number", "text"} or read_unquoted_word(value) == "NULL"
             if not (known or value.is_mark("?")):
-                raise workload_error(
+                raise build_workload_error(
                     f"has {show_token(value)} where ?, a number, a text or NULL is allowed"
                 )
             if not self.peek().is_mark(")"):
                 self.expect(",")
         self.expect(")")
         if self.peek() is not END:
-            raise workload_error(f"has {show_token(self.peek())} after its call")
+            raise build_workload_error(f"has {show_token(self.peek())} after its call")
 
     def _read_with(self) -> None:
         recursive = self._vocabulary.recursion and self.skip("RECURSIVE")
@@ -158,13 +160,13 @@ class _Reader(Cursor):
         """Read up to the end, or to the closing parenthesis."""
         while (token := self.peek()) is not END and not token.is_mark(")"):
             self.next()
-            word = unquoted_word(token)
+            word = read_unquoted_word(token)
             if token.is_mark("("):
                 self._read_parentheses(_Level())
             elif token.is_mark(",") and level.tables:
                 self._factor()
             elif token.is_mark("."):
-                raise workload_error("has a . that belongs to no name")
+                raise build_workload_error("has a . that belongs to no name")
             elif word in self._vocabulary.structure:
                 self._clause(word, level)
             elif word:
@@ -173,7 +175,7 @@ class _Reader(Cursor):
                 self._name(token)
             # Some settings of sql_mode make a quoted text a name.
             elif token.kind == "text" and self.peek().is_mark("("):
-                raise workload_error(f"calls {show_token(token)}, which is text")
+                raise build_workload_error(f"calls {show_token(token)}, which is text")
 
     def _clause(self, word: str, level: _Level) -> None:
         """Read a keyword that decides whether tables follow."""
@@ -191,8 +193,8 @@ class _Reader(Cursor):
         elif word == "ON" and known.upsert and self.skip(known.upsert):
             self._upsert()
             level.tables = False
-        elif word == "ON" and (other := unquoted_word(self.peek())) in _UPSERTS_OF_OTHERS:
-            raise workload_error(f"has ON {other}, {_UPSERTS_OF_OTHERS[other]}")
+        elif word == "ON" and (other := read_unquoted_word(self.peek())) in _UPSERTS_OF_OTHERS:
+            raise build_workload_error(f"has ON {other}, {_UPSERTS_OF_OTHERS[other]}")
         elif word != "ON":
             self._phrase(word, level)
 
@@ -236,7 +238,7 @@ class _Reader(Cursor):
                 if self.peek().kind == "name" or self._is_free(self.peek()):
                     self._made.add(self._read_own_name().lower())
             case _:
-                raise workload_error(f"has {word} where it may lead to another table")
+                raise build_workload_error(f"has {word} where it may lead to another table")
 
     def _operand(self, token: Token, word: str) -> None:
         """Read a function call, a word of an expression, or a column."""
@@ -248,9 +250,11 @@ class _Reader(Cursor):
         elif word in known.words or (word in known.modifiers and not opens):
             return
         elif opens:
-            raise workload_error(f"calls {show_token(token)}, which is not an allowed function")
+            raise build_workload_error(
+                f"calls {show_token(token)}, which is not an allowed function"
+            )
         elif word in known.reserved:
-            raise workload_error(
+            raise build_workload_error(
                 f"has {word}, which is not allowed here: a column of this name is quoted"
             )
         else:
@@ -260,8 +264,8 @@ class _Reader(Cursor):
         """Read the content of parentheses; the opening one is already read."""
         self._depth += 1
         if self._depth > DEPTH_MOST:
-            raise workload_error(f"has more than {DEPTH_MOST} parentheses within each other")
-        if level.tables and unquoted_word(self.peek()) != "SELECT":
+            raise build_workload_error(f"has more than {DEPTH_MOST} parentheses within each other")
+        if level.tables and read_unquoted_word(self.peek()) != "SELECT":
             self._factor()
         self._read(level)
         self.expect(")")
@@ -270,7 +274,7 @@ class _Reader(Cursor):
     def _factor(self, *follows: str) -> None:
         """Read a table in a place where the server expects one, and its alias."""
         token = self.next()
-        if unquoted_word(token) == "LATERAL" and self.peek().is_mark("("):
+        if read_unquoted_word(token) == "LATERAL" and self.peek().is_mark("("):
             token = self.next()
         if token.is_mark("("):
             self._read_parentheses(_Level(tables=True))
@@ -282,8 +286,14 @@ class _Reader(Cursor):
             self._made.add(self._read_own_name().lower())
         allowed, after = self._vocabulary.after_table, self.peek()
         ends = after is END or after.is_mark(",") or after.is_mark(")")
-        if allowed is not None and not ends and unquoted_word(after) not in {*allowed, *follows}:
-            raise workload_error(f"has {show_token(after)} where it may lead to another table")
+        if (
+            allowed is not None
+            and not ends
+            and read_unquoted_word(after) not in {*allowed, *follows}
+        ):
+            raise build_workload_error(
+                f"has {show_token(after)} where it may lead to another table"
+            )
 
     def _table(self, token: Token) -> None:
         """Take a table name, which must be one of the workload's."""
@@ -292,8 +302,8 @@ class _Reader(Cursor):
             raise _reach_error(f"another database, {show_token(token)}")
         if token.kind not in {"word", "name"} or name not in self._tables:
             raise _reach_error(show_token(token))
-        if unquoted_word(token) in self._vocabulary.reserved:
-            raise workload_error(f"has {name}, which is a table in quotes only")
+        if read_unquoted_word(token) in self._vocabulary.reserved:
+            raise build_workload_error(f"has {name}, which is a table in quotes only")
 
     def _name(self, token: Token) -> None:
         """Take a column, or `table.column`."""
@@ -305,13 +315,13 @@ class _Reader(Cursor):
             raise _reach_error(show_token(token))
         # a cast such as regclass 'pg_authid'
         if self._vocabulary.types and self.peek().kind == "text":
-            raise workload_error(
+            raise build_workload_error(
                 f"has text right after {show_token(token)}, which makes a type of it"
             )
         if column.kind in {"word", "name"}:
             self._used.append((qualifier, column.text))
         elif qualifier is None or not column.is_mark("*"):
-            raise workload_error(
+            raise build_workload_error(
                 f"has {show_token(column)} where a column of {show_token(token)} should be"
             )
         else:
@@ -343,7 +353,7 @@ class _Reader(Cursor):
     def _read_own_name(self, *, folded: bool = False) -> str:
         token = self.next()
         if token.kind != "name" and not self._is_free(token):
-            raise workload_error(f"has {show_token(token)} where a name should be")
+            raise build_workload_error(f"has {show_token(token)} where a name should be")
         return self._fold_name(token) if folded else token.text
 
     def _fold_name(self, token: Token) -> str:
@@ -353,6 +363,6 @@ class _Reader(Cursor):
 
     def _is_free(self, token: Token) -> bool:
         """Whether an unquoted word is a name in every place."""
-        word, known = unquoted_word(token), self._vocabulary
+        word, known = read_unquoted_word(token), self._vocabulary
         taken = word in known.structure or word in known.words or word in known.modifiers
         return bool(word) and not taken and word not in known.reserved

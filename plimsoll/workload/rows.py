@@ -24,8 +24,8 @@ from plimsoll.model.engine.values import (
     Value,
     VariableValue,
 )
-from plimsoll.workload.cursor import unquoted_word
-from plimsoll.workload.declared import ReadBy, workload_error
+from plimsoll.workload.cursor import read_unquoted_word
+from plimsoll.workload.declared import ReadBy, build_workload_error
 from plimsoll.workload.tables import TableShape
 from plimsoll.workload.tokens import Token
 
@@ -69,10 +69,12 @@ def read_row_range(value: Any, _: object = None) -> RowRange:
             found = RowRange(first, last)
     if found is None:
         shown = value if isinstance(value, str | int) else None
-        raise workload_error("is a number of rows, or a range: 1, 0..1, 1.., [1, 100]", value=shown)
+        raise build_workload_error(
+            "is a number of rows, or a range: 1, 0..1, 1.., [1, 100]", value=shown
+        )
     most = ROWS_MOST if found.most is None else found.most
     if not 0 <= found.least <= most <= ROWS_MOST:
-        raise workload_error(f"goes from few rows to many, from 0 to {ROWS_MOST}")
+        raise build_workload_error(f"goes from few rows to many, from 0 to {ROWS_MOST}")
     return found
 
 
@@ -226,7 +228,7 @@ def derive_least_rows(
         named: The row that it names; None if it names none.
         rows_per_statement: The number of rows of an INSERT.
     """
-    words = [unquoted_word(token) for token in tokens]
+    words = [read_unquoted_word(token) for token in tokens]
     if words[0] in {"INSERT", "REPLACE"}:
         return rows_per_statement if "VALUES" in words and not _MAY_SKIP & {*words} else 0
     return int(named is not None and named.stays and named.writes != "delete")
@@ -251,7 +253,7 @@ def find_named_row(
         binds: The values of its `?`.
         known: The rows that it can name.
     """
-    words = [unquoted_word(token) for token in tokens]
+    words = [read_unquoted_word(token) for token in tokens]
     if table is None or table not in known.keys:
         return None
     if words[0] == "INSERT":
@@ -297,7 +299,7 @@ def _find_inserted_row(
     operation that has deleted it: then `ON CONFLICT` leaves nothing out. None if the statement has
     another form, such as one that may leave the row out.
     """
-    words = [unquoted_word(token) for token in tokens]
+    words = [read_unquoted_word(token) for token in tokens]
     if "VALUES" not in words or (_MAY_SKIP - {"NOTHING"}) & {*words}:
         return None
     values = words.index("VALUES")

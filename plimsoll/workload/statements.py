@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from plimsoll.complaints import complain_of_unknown
 from plimsoll.errors import WorkloadError
-from plimsoll.model.databases import Language, protocol_facts
+from plimsoll.model.databases import Language, find_protocol_facts
 from plimsoll.model.engine.asked import Each, EngineStatement, Protocol, Returned, RowWritten
 from plimsoll.model.engine.values import Value
 from plimsoll.workload.declared import (
@@ -19,8 +19,8 @@ from plimsoll.workload.declared import (
     Listed,
     Name,
     Text,
+    build_workload_error,
     locate_errors,
-    workload_error,
 )
 from plimsoll.workload.lists import DrawnList
 from plimsoll.workload.names import Names
@@ -32,7 +32,7 @@ from plimsoll.workload.values import AnyValue, WholeNumber, find_used_variables
 
 MAX_ALTERNATIVES = 10_000
 MAX_CHARACTERS = 4 * 2**20  # total of statements, written out for every copy and word
-MAX_PLACEHOLDERS = min(protocol_facts(name).parameters_max for name in get_args(Protocol))
+MAX_PLACEHOLDERS = min(find_protocol_facts(name).parameters_max for name in get_args(Protocol))
 
 Copies = Mapping[str, int | None]  # number of copies by table; None for a table without a number
 
@@ -45,7 +45,7 @@ _PART = re.compile(r"\{([^{}]*),\s*\.\.\.\s*\}")
 
 def _validate_word(word: str) -> str:
     if not re.fullmatch(r"[A-Za-z0-9_]{1,64}", word):
-        raise workload_error(f"{word!r}: letters, digits and _ only", value=word)
+        raise build_workload_error(f"{word!r}: letters, digits and _ only", value=word)
     return word
 
 
@@ -85,17 +85,19 @@ class Statement(Declared):
     @model_validator(mode="after")
     def _can_be_sent(self) -> Self:
         if (self.sql, self.cql, self.postgres) == (None, None, None):
-            raise workload_error("lacks the field 'sql' (or 'cql', or 'postgres')")
+            raise build_workload_error("lacks the field 'sql' (or 'cql', or 'postgres')")
         if self.postgres is None and self.postgres_binds is not None:
-            raise workload_error("goes with the field 'postgres'", "postgres_binds")
+            raise build_workload_error("goes with the field 'postgres'", "postgres_binds")
         most = max(len(self.binds), len(self.postgres_binds or ()))
         parameters = most * self.rows_per_statement
         if parameters > MAX_PLACEHOLDERS:
-            raise workload_error(f"{parameters} parameters; a statement takes {MAX_PLACEHOLDERS}")
+            raise build_workload_error(
+                f"{parameters} parameters; a statement takes {MAX_PLACEHOLDERS}"
+            )
         if self.returns and (self.repeat > 1 or self.rows_per_statement > 1):
-            raise workload_error("goes with a statement that is sent once", "returns")
+            raise build_workload_error("goes with a statement that is sent once", "returns")
         if self.each and (self.repeat > 1 or self.rows_per_statement > 1):
-            raise workload_error("goes without repeat and rows_per_statement", "each")
+            raise build_workload_error("goes without repeat and rows_per_statement", "each")
         return self
 
     @property
@@ -173,7 +175,7 @@ class Statement(Declared):
         with locate_errors(field):
             copies = self._copies(template, tables)
         if self.choose is not None and (copies is None) == (self.one_of is None):
-            raise workload_error(_explain_choice(copies), "choose")
+            raise build_workload_error(_explain_choice(copies), "choose")
         with locate_errors(field):
             alternatives = self._alternatives(template, tables, copies or 1, language)
             each = None
@@ -189,13 +191,13 @@ class Statement(Declared):
                 repeated = binds[each.first : each.end] * least
                 binds = (*binds[: each.first], *repeated, *binds[each.end :])
             elif _PART.search(template):
-                raise workload_error("a part for each line, {?, ...}, needs the field 'each'")
+                raise build_workload_error("a part for each line, {?, ...}, needs the field 'each'")
             # copies differ only in table names, but chosen words may be any name
             for alternative in alternatives if self.one_of else alternatives[:1]:
                 tokens = read_statement(alternative, names)
                 count = sum(map(_is_placeholder, tokens))
                 if count != len(binds):
-                    raise workload_error(f"has {count} ? for {len(binds)} binds")
+                    raise build_workload_error(f"has {count} ? for {len(binds)} binds")
             stated = self.rows
             if language == "postgres" and self.postgres_rows is not None:
                 stated = self.postgres_rows
@@ -239,9 +241,9 @@ class Statement(Declared):
     def _check_word(self, template: str, tables: Copies) -> None:
         for name in self.one_of or ():
             if name in tables:
-                raise workload_error("is a table's name", "one_of", name)
+                raise build_workload_error("is a table's name", "one_of", name)
             if f"{{{name}}}" not in template:
-                raise workload_error(f"{{{name}}} is not in the statement", "one_of", name)
+                raise build_workload_error(f"{{{name}}} is not in the statement", "one_of", name)
 
     def _copies(self, template: str, tables: Copies) -> int | None:
         """Return the number of copies of the statement's tables; they must agree."""
@@ -251,7 +253,7 @@ class Statement(Declared):
                 raise WorkloadError(complain_of_unknown("table", name, tables))
         counts = {tables[name]: name for name in names if tables[name] is not None}
         if len(counts) > 1:
-            raise workload_error(
+            raise build_workload_error(
                 f"{' and '.join(counts.values())} differ in their number of copies"
             )
         return next(iter(counts), None)
@@ -261,7 +263,7 @@ class Statement(Declared):
     ) -> list[str]:
         (words,) = self.one_of.values() if self.one_of else [("",)]
         if copies * len(words) > MAX_ALTERNATIVES:
-            raise workload_error(f"has more than {MAX_ALTERNATIVES} alternatives")
+            raise build_workload_error(f"has more than {MAX_ALTERNATIVES} alternatives")
         require_short(len(template) * copies * len(words) * self.rows_per_statement)
         names = {table: copy_names(table, number) for table, number in tables.items()}
 
@@ -307,7 +309,7 @@ def require_short(characters: int) -> None:
         WorkloadError: They are too long.
     """
     if characters > MAX_CHARACTERS:
-        raise workload_error(
+        raise build_workload_error(
             f"more than {MAX_CHARACTERS} characters, written out for each copy, word and row"
         )
 
@@ -326,7 +328,9 @@ def _repeat_rows(text: str, rows: int, language: Language) -> str:
     whole = len(row) > 2 and row[0].is_mark("(") and row[-1].is_mark(")") and marks == ["(", ")"]
     outside = tokens[: len(tokens) - len(row)]
     if not whole or not outside or any(map(_is_placeholder, outside)):
-        raise workload_error("rows_per_statement needs a statement that ends in VALUES (?, ?, ...)")
+        raise build_workload_error(
+            "rows_per_statement needs a statement that ends in VALUES (?, ?, ...)"
+        )
     written = text[row[0].start : row[-1].end]
     return text[: row[0].start] + ", ".join([written] * rows)
 
@@ -337,23 +341,23 @@ def _find_repeated_binds(
     """Return which binds stand in the part that is repeated; the others are of no line."""
     parts = list(_PART.finditer(text))
     if len(parts) != 1:
-        raise workload_error(
+        raise build_workload_error(
             f"each: has {len(parts)} parts for each line, {{?, ...}}, and needs one"
         )
     first = _count_placeholders(text[: parts[0].start()], language)
     end = first + _count_placeholders(parts[0][1], language)
     count = end + _count_placeholders(text[parts[0].end() :], language)
     if count != len(binds):
-        raise workload_error(f"has {count} ? for {len(binds)} binds")
+        raise build_workload_error(f"has {count} ? for {len(binds)} binds")
     if first == end:
-        raise workload_error("each: the part for each line has no ?")
+        raise build_workload_error("each: the part for each line has no ?")
     for name in sorted(find_used_variables([*binds[:first], *binds[end:]])):
         if name in drawn.variables:
             problem = f"{name} has a value for each line: use it within {{?, ...}} alone"
-            raise workload_error(problem)
+            raise build_workload_error(problem)
     parameters = len(binds) + (drawn.bounds[1] - 1) * (end - first)
     if parameters > MAX_PLACEHOLDERS:
-        raise workload_error(f"{parameters} parameters; a statement takes {MAX_PLACEHOLDERS}")
+        raise build_workload_error(f"{parameters} parameters; a statement takes {MAX_PLACEHOLDERS}")
     return Each(list=drawn.name, first=first, end=end)
 
 

@@ -15,8 +15,8 @@ from plimsoll.workload.declared import (
     Listed,
     Name,
     Text,
+    build_workload_error,
     locate_errors,
-    workload_error,
 )
 from plimsoll.workload.values import BIGINT_MAX, AnyValue
 
@@ -35,7 +35,7 @@ _TYPE = re.compile(f"{_INTEGER}|{_SIZED}|{_OTHER}")
 def _check_type(text: str) -> str:
     declared = text.lower()
     if not _TYPE.fullmatch(declared):
-        raise workload_error(
+        raise build_workload_error(
             f"unknown type {declared!r} (allowed: tinyint, smallint, mediumint, int, bigint, each"
             " also unsigned, char(n), varchar(n), binary(n), varbinary(n), text, blob,"
             " decimal(p,s), float, double, date, datetime, timestamp, json, boolean)"
@@ -45,19 +45,19 @@ def _check_type(text: str) -> str:
 
 def _check_index_name(name: str) -> str:
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,40}(\{copy\})?", name):
-        raise workload_error("an index's name has letters, digits and _; {copy} may end it")
+        raise build_workload_error("an index's name has letters, digits and _; {copy} may end it")
     return name
 
 
 def _require_distinct(names: tuple[str, ...]) -> tuple[str, ...]:
     if len(set(names)) < len(names):
-        raise workload_error("names a column twice")
+        raise build_workload_error("names a column twice")
     return names
 
 
 def _require_some(names: tuple[str, ...]) -> tuple[str, ...]:
     if not names:
-        raise workload_error("names no column")
+        raise build_workload_error("names no column")
     return names
 
 
@@ -111,10 +111,10 @@ class Column(Declared):
 
     @model_validator(mode="after")
     def _value_fits(self) -> Self:
-        longest = _value_length_bytes(self.value)
+        longest = _find_value_length_bytes(self.value)
         match = _TYPE.fullmatch(self.type)
         if longest and match and match["sized"] and longest > int(match["length"]):
-            raise workload_error(f"{longest} bytes do not fit {self.type}", "value")
+            raise build_workload_error(f"{longest} bytes do not fit {self.type}", "value")
         return self
 
 
@@ -164,7 +164,7 @@ class TableShape(Declared):
         with locate_errors("primary_key"):
             self._require_known(self.primary_key)
             if self.rows and not self.primary_key:
-                raise workload_error("names no column: a table with rows needs a key")
+                raise build_workload_error("names no column: a table with rows needs a key")
         for kind, indexes in (("indexes", self.indexes), ("unique", self.unique)):
             for index, names in indexes.items():
                 with locate_errors(kind, index):
@@ -173,7 +173,7 @@ class TableShape(Declared):
             with locate_errors("references", name, "columns"):
                 self._require_known(reference.columns)
         if twice := self.indexes.keys() & self.unique.keys():
-            raise workload_error(f"{min(twice)!r} is an index too", "unique")
+            raise build_workload_error(f"{min(twice)!r} is an index too", "unique")
         return self
 
     @model_validator(mode="after")
@@ -181,11 +181,11 @@ class TableShape(Declared):
         if self.keys is None:
             return self
         if self.copies is not None:
-            raise workload_error("a table with copies has no common keys to sample", "keys")
+            raise build_workload_error("a table with copies has no common keys to sample", "keys")
         key = self.primary_key[0] if len(self.primary_key) == 1 else None
         if key is None or not isinstance(self.columns[key].value, RowValue):
             problem = "needs a primary key of one column, the value of which is row"
-            raise workload_error(problem, "keys")
+            raise build_workload_error(problem, "keys")
         return self
 
     def _require_known(self, names: tuple[str, ...]) -> None:
@@ -204,9 +204,9 @@ class TableShape(Declared):
                     f"{cql_name!r} is not a column name of CQL: small letters, digits and _, a"
                     " letter first, up to 48; cql_name sets another name"
                 )
-                raise workload_error(problem, "columns", name, "cql_name", value=cql_name)
+                raise build_workload_error(problem, "columns", name, "cql_name", value=cql_name)
         if len(set(names.values())) < len(names):
-            raise workload_error("two columns would have the same name in CQL", "columns")
+            raise build_workload_error("two columns would have the same name in CQL", "columns")
         return self
 
     @property
@@ -230,13 +230,15 @@ class Tables(Declared):
     @model_validator(mode="after")
     def _names_differ(self) -> Self:
         if sum(shape.copies or 1 for shape in self.tables.values()) > MAX_TABLES:
-            raise workload_error(f"more than {MAX_TABLES} tables, their copies counted", "tables")
+            raise build_workload_error(
+                f"more than {MAX_TABLES} tables, their copies counted", "tables"
+            )
         seen: dict[str, str] = {}
         for table, shape in self.tables.items():
             for name in copy_names(table, shape.copies):
                 if other := seen.get(name.lower()):
                     problem = f"{table} and {other} would both make a table {name!r}"
-                    raise workload_error(problem, "tables")
+                    raise build_workload_error(problem, "tables")
                 seen[name.lower()] = table
         return self
 
@@ -255,15 +257,15 @@ class Tables(Declared):
             )
         other = self.tables[reference.table]
         if other.copies not in (None, shape.copies):
-            raise workload_error(f"{reference.table} has other copies", "table")
+            raise build_workload_error(f"{reference.table} has other copies", "table")
         types = [shape.columns[column].type for column in reference.columns]
         wanted = [other.columns[column].type for column in other.primary_key]
         if types != wanted:
             problem = f"has to be as the key of {reference.table}: {', '.join(wanted) or 'none'}"
-            raise workload_error(f"{problem}, not {', '.join(types)}", "columns")
+            raise build_workload_error(f"{problem}, not {', '.join(types)}", "columns")
 
 
-def _value_length_bytes(value: Value) -> int | None:
+def _find_value_length_bytes(value: Value) -> int | None:
     match value:
         case TextValue(length=length, most=most):
             return length if most is None else most

@@ -12,7 +12,7 @@ import re
 from typing import Literal, NamedTuple, get_args
 
 from plimsoll.model.databases import Language
-from plimsoll.workload.declared import workload_error
+from plimsoll.workload.declared import build_workload_error
 
 Kind = Literal["name", "text", "number", "word", "mark"]
 # keyed by the name of a pattern's group
@@ -92,15 +92,17 @@ def tokenize(text: str, language: Language) -> tuple[Token, ...]:
     while at < len(text):
         found = match(text, at)
         if found is None:
-            raise workload_error(_explain_unreadable(text[at]))
+            raise build_workload_error(_explain_unreadable(text[at]))
         group, end = found.lastgroup, found.end()
         kind = KINDS.get(group)
         if kind is not None:
             tokens.append(Token(kind, found[kind], at, end))
         elif group in {"comment", "hash"}:
-            raise workload_error(f"holds a comment ({found[0]}); YAML's own, after #, are not sent")
+            raise build_workload_error(
+                f"holds a comment ({found[0]}); YAML's own, after #, are not sent"
+            )
         elif group == "prefixed":
-            raise workload_error(f"has {found[0]}, a quoted part with a prefix")
+            raise build_workload_error(f"has {found[0]}, a quoted part with a prefix")
         at = end
     return tuple(tokens)
 

@@ -38,10 +38,10 @@ from plimsoll.workload.declared import (
     Listed,
     ReadBy,
     Text,
+    build_workload_error,
     check_in_scope,
     locate_errors,
     read_part,
-    workload_error,
 )
 from plimsoll.workload.distributions import read_distribution
 from plimsoll.workload.expressions import read_expression
@@ -94,7 +94,7 @@ class Scope:
         """
         for of, line in self.lines.items():
             for name in sorted(set(names) & set(line) - set(self.variables)):
-                raise workload_error(
+                raise build_workload_error(
                     f"{name} has a value for each line of {of}, and here one value is meant: use it"
                     f" within {{?, ...}} of a statement with each: {of}, or in a block of each"
                     " line",
@@ -113,7 +113,9 @@ def read_value(value: Any, scope: Scope) -> Value:
     kinds = [name for name in value if name in _FORMS]
     if len(kinds) != 1:
         given = ", ".join(value) or "nothing"
-        raise workload_error(f"a value has exactly one of {', '.join(sorted(_FORMS))}, not {given}")
+        raise build_workload_error(
+            f"a value has exactly one of {', '.join(sorted(_FORMS))}, not {given}"
+        )
     return read_part(_FORMS[kinds[0]], value, scope).to_engine(scope)
 
 
@@ -196,27 +198,29 @@ def _read_plain_value(value: Any, scope: Scope) -> Value:
 
 def _check_literal(value: Any) -> int | float | str | None:
     if isinstance(value, list | dict):
-        raise workload_error("must be a single value")
+        raise build_workload_error("must be a single value")
     if isinstance(value, bool):
-        raise workload_error(
+        raise build_workload_error(
             "true and false are not values of a database here; use 1 and 0", value=value
         )
     if isinstance(value, int) and not BIGINT_MIN <= value <= BIGINT_MAX:
-        raise workload_error(f"{value} does not fit 64 bits", value=value)
+        raise build_workload_error(f"{value} does not fit 64 bits", value=value)
     if isinstance(value, float) and not math.isfinite(value):
-        raise workload_error(f"{value} is not a number that a database has")
+        raise build_workload_error(f"{value} is not a number that a database has")
     return _require_short_text(value) if isinstance(value, str) else value
 
 
 def _require_short_text(text: str) -> str:
     if len(text.encode()) > MAX_LENGTH_BYTES:
-        raise workload_error(f"is longer than {MAX_LENGTH_BYTES} bytes")
+        raise build_workload_error(f"is longer than {MAX_LENGTH_BYTES} bytes")
     return text
 
 
 def _require_known_table(name: str, scope: Scope) -> str:
     if not scope.copies:
-        raise workload_error("rows of a table can be drawn in operations only, not in a dataset")
+        raise build_workload_error(
+            "rows of a table can be drawn in operations only, not in a dataset"
+        )
     if name not in scope.copies:
         raise WorkloadError(complain_of_unknown("table", name, scope.copies, value=name))
     return name
@@ -231,13 +235,13 @@ def _require_table_with_copies(name: str, scope: Scope) -> str:
 
 def _require_integer(value: Value, scope: Scope) -> Value:
     if not is_number(value, scope):
-        raise workload_error("must be a whole number, and this is text")
+        raise build_workload_error("must be a whole number, and this is text")
     return value
 
 
 def _refuse_latest(distribution: Distribution) -> Distribution:
     if distribution.kind == "latest":
-        raise workload_error("latest is for keys: numbers have no newest one")
+        raise build_workload_error("latest is for keys: numbers have no newest one")
     return distribution
 
 
@@ -322,7 +326,9 @@ class _Format(_Form):
     def _require_value_for_each_hole(self) -> Self:
         holes = self.format.count("{}")
         if holes != len(self.of):
-            raise workload_error(f"has {holes} {{}} for {len(self.of)} values in `of`", "format")
+            raise build_workload_error(
+                f"has {holes} {{}} for {len(self.of)} values in `of`", "format"
+            )
         return self
 
 
@@ -373,13 +379,13 @@ class _Weighted(_Form):
         for index, pair in enumerate(self.weighted):
             with locate_errors("weighted", index):
                 if len(pair) != 2 or isinstance(pair[0], bool):
-                    raise workload_error("must be [weight, value]")
+                    raise build_workload_error("must be [weight, value]")
                 if not isinstance(pair[0], int | float) or not 0 <= pair[0] <= MAX_WEIGHT:
-                    raise workload_error(f"a weight is a number from 0 to {MAX_WEIGHT}")
+                    raise build_workload_error(f"a weight is a number from 0 to {MAX_WEIGHT}")
                 weights.append(float(pair[0]))
                 values.append(read_value(pair[1], scope))
         if not any(weights):
-            raise workload_error("the weights sum to nothing", "weighted")
+            raise build_workload_error("the weights sum to nothing", "weighted")
         _require_same_kind(values, scope)
         return WeightedValue(weights=tuple(weights), of=tuple(values))
 
@@ -398,7 +404,7 @@ class _LastName(_Form):
 def _require_same_kind(values: Collection[Value], scope: Scope) -> None:
     known = [value for value in values if value != LiteralValue(value=None)]
     if len({is_number(value, scope) for value in known}) > 1:
-        raise workload_error("chooses among whole numbers and texts: either all or none")
+        raise build_workload_error("chooses among whole numbers and texts: either all or none")
 
 
 _FORMS = {

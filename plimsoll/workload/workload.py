@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 from plimsoll.complaints import Complaint, Place, Range, Scalar, complain_of_unknown
 from plimsoll.documents import Document
 from plimsoll.errors import UsageError, WorkloadError
-from plimsoll.model.databases import Language, protocol_facts
+from plimsoll.model.databases import Language, find_protocol_facts
 from plimsoll.model.engine.asked import EngineOperation, EngineWorkload, KeySpace, Protocol
 from plimsoll.workload.compiled import Compiled, RowCondition, Table
 from plimsoll.workload.ddl import define_tables
@@ -20,9 +20,9 @@ from plimsoll.workload.declared import (
     Given,
     Name,
     Text,
+    build_workload_error,
     locate_errors,
     read_part,
-    workload_error,
 )
 from plimsoll.workload.names import Names
 from plimsoll.workload.operations import Operations, describe_logic, list_texts
@@ -74,7 +74,7 @@ class WorkloadDocument(DatasetDocument):
     @model_validator(mode="after")
     def _has_tables(self) -> Self:
         if len(self.model_fields_set & {"dataset", "tables"}) != 1:
-            raise workload_error("must have either 'tables' or the name of a 'dataset'")
+            raise build_workload_error("must have either 'tables' or the name of a 'dataset'")
         return self
 
 
@@ -148,7 +148,7 @@ class Workload:
             WorkloadError: A parameter or the number of records is not allowed, or the result is not
                 valid.
         """
-        facts = protocol_facts(protocol)
+        facts = find_protocol_facts(protocol)
         chosen = self._records(records)
         values = self._values(parameters or {})
         tables, operations = self._resolve({"records": chosen, **values}, facts.language)
@@ -283,7 +283,9 @@ class Workload:
                     written = statement.resolve(copies, names, wanted)
                     for language, query in written.items():
                         if not query.sql[0].upper().startswith(("SELECT", "WITH", "(")):
-                            raise workload_error("is a query alone: it begins with SELECT or WITH")
+                            raise build_workload_error(
+                                "is a query alone: it begins with SELECT or WITH"
+                            )
                         if language == wanted:
                             found[name] = RowCondition(condition.about, query.sql[0])
         return found
@@ -299,7 +301,9 @@ class Workload:
                     text = found[name] = texts.get(language)
                     begins = rf"CREATE\s+PROCEDURE\s+{name}\s*\("
                     if text is not None and not re.match(begins, text, re.IGNORECASE):
-                        raise workload_error(f"begins with CREATE PROCEDURE {name}(", language)
+                        raise build_workload_error(
+                            f"begins with CREATE PROCEDURE {name}(", language
+                        )
         return found
 
     def _records(self, records: int | None) -> int:
@@ -322,7 +326,7 @@ class Workload:
     def _refuse_consistency(self, given: Mapping[str, Scalar]) -> None:
         for name in given:
             if self.parameters[name].takes == "consistency":
-                raise workload_error(f"a parameter of {self.name} on Cassandra alone", name)
+                raise build_workload_error(f"a parameter of {self.name} on Cassandra alone", name)
 
     def _refusal(self, problem: str) -> WorkloadError:
         return WorkloadError(Complaint((), problem, place=Place(self.document.source)))
@@ -407,7 +411,7 @@ def read_workload(
         with _locate_in_document(document), locate_errors("parameters"):
             for parameter in declared.parameters:
                 if parameter in shared.parameters:
-                    raise workload_error("is a parameter of the dataset already", parameter)
+                    raise build_workload_error("is a parameter of the dataset already", parameter)
     own_name = declared.name or name
     workload = Workload(
         name=own_name,

@@ -6,7 +6,7 @@ from playwright.sync_api import Page
 
 from plimsoll.report import compare_page
 from plimsoll.report.comparing.comparing import compare_runs
-from plimsoll.report.page import whole
+from plimsoll.report.page import join_units
 from tests.browser.conftest import Watched
 from tests.support.synthetic_run import CLIENTS, synthetic_run
 
@@ -25,7 +25,7 @@ def test_curves_of_both_runs_lie_over_each_other(page: Page, tmp_path: Path) -> 
 
     assert shown.complaints == []
     assert shown.requests == [path.as_uri()]
-    assert page.locator(".answer .sentence").inner_text() == whole(comparison.sentences[0])
+    assert page.locator(".answer .sentence").inner_text() == join_units(comparison.sentences[0])
     for chart in ("over-read", "over-update", "over-throughput"):
         assert shown.marks(chart, ".plot [data-told][overflow]") == 2 * len(CLIENTS)
         assert shown.marks(chart, ".plot path[stroke-linejoin]") == 2

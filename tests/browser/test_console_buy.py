@@ -69,7 +69,7 @@ def test_the_ranking_is_that_of_the_command_line(page: Page, front: Front) -> No
     first = told["options"][0]
     cheapest = rows(page).first
     expect(cheapest).to_contain_text(first["target_words"])
-    expect(cheapest).to_contain_text(words.usd_a_month(first["usd_per_month"]))
+    expect(cheapest).to_contain_text(words.format_monthly_usd(first["usd_per_month"]))
     expect(cheapest).to_contain_text(f"~{first['ops_per_second']:,.0f}")
     expect(cheapest).to_contain_text(f"{first['low']:,.0f} to {first['high']:,.0f}")
     expect(cheapest).to_contain_text(first["binds_words"])

@@ -56,19 +56,19 @@ FIGURES = [0, 0.05, 2.4, 26.4, 99.94, 99.96, 420, 999.4, 999.6, 8923.4, 49_462, 
 
 @pytest.mark.parametrize("figure", [None, *FIGURES])
 def test_figures_are_written_as_everywhere_else(call: Call, figure: float | None) -> None:
-    assert call("words", "latency", figure) == words.latency(figure)
-    assert call("words", "rate", figure) == words.rate(figure)
-    assert call("words", "number", figure) == words.number(figure)
-    assert call("words", "duration", figure) == words.duration(figure)
+    assert call("words", "latency", figure) == words.format_latency(figure)
+    assert call("words", "rate", figure) == words.format_rate(figure)
+    assert call("words", "number", figure) == words.format_number(figure)
+    assert call("words", "duration", figure) == words.format_duration(figure)
     share = None if figure is None else figure / 1000
-    assert call("words", "percent", share) == words.percent(share)
+    assert call("words", "percent", share) == words.format_percent(share)
 
 
 @pytest.mark.parametrize(
     ("load", "axis"), [(1, "clients"), (3, "connections"), (600, "rate_ops_per_second")]
 )
 def test_loads_are_named_as_everywhere_else(call: Call, load: float, axis: str) -> None:
-    assert call("words", "load", load, axis) == words.load(load, axis)
+    assert call("words", "load", load, axis) == words.format_load(load, axis)
 
 
 def test_verdicts_are_named_as_in_the_report(served: Page, call: Call) -> None:

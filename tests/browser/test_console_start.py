@@ -67,7 +67,7 @@ def test_a_form_is_made_from_the_schema_and_quoted_beside_it(
     open_expert(page)
     expect(page.get_by_label("Time and cost")).to_contain_text("3 min 10 son AWS")
     load = request().load
-    here = words.duration(round(8 * (load.warmup_s + load.duration_s + BETWEEN_STEPS_S)))
+    here = words.format_duration(round(8 * (load.warmup_s + load.duration_s + BETWEEN_STEPS_S)))
     expect(page.get_by_label("Time and cost")).to_contain_text(f"{here}of load here")
     expect(page.get_by_label("Time and cost")).to_contain_text("$0.19")
     iops = page.locator("[id='field-target.volume.iops']")

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from plimsoll.model.judging.capacity import Capacity
-from plimsoll.report.page import content_security_policy, render_run
+from plimsoll.report.page import render_run, write_content_security_policy
 from tests.browser.conftest import Watched
 from tests.support.synthetic_run import CLIENTS, OPERATIONS, synthetic_run
 
@@ -175,7 +175,7 @@ def test_it_works_under_the_policy_that_a_server_would_send(browser: Browser, fi
     page = context.new_page()
     complaints: list[str] = []
     page.on("console", lambda message: complaints.append(message.text))
-    header = {"Content-Security-Policy": content_security_policy(text)}
+    header = {"Content-Security-Policy": write_content_security_policy(text)}
     page.route(
         "**/*", lambda route: route.fulfill(body=text, content_type="text/html", headers=header)
     )

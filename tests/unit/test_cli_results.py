@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from plimsoll.cli.run_experiment import write_comparison
-from plimsoll.cli.run_text import comparison_table, print_result
+from plimsoll.cli.run_text import make_comparison_table, print_result
 from plimsoll.model.judging.capacity import Capacity
 from plimsoll.model.judging.closing import Closing, Soak
 from plimsoll.words import NOTHING
@@ -32,7 +32,7 @@ def test_the_ratio_of_a_bound_is_a_bound(second: Capacity | None, shown: str) ->
         "b": RESULT.model_copy(update={"capacity": second}),
     }
     console = Console(file=io.StringIO(), width=200)
-    console.print(comparison_table(runs))
+    console.print(make_comparison_table(runs))
     assert isinstance(console.file, io.StringIO)
     (line,) = [row for row in console.file.getvalue().splitlines() if row.startswith("ratio")]
     assert line.split(maxsplit=2)[2].strip() == shown

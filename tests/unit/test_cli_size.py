@@ -13,7 +13,7 @@ from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.model.request.rds_target import RdsTarget
 from plimsoll.model.request.request import Request
 from plimsoll.model.run.run_record import Failure
-from plimsoll.report.page import whole
+from plimsoll.report.page import join_units
 from plimsoll.requests.checked_request import CheckedRequest
 from tests.support.few_prices import PRICES
 from tests.support.synthetic_run import synthetic_run
@@ -102,8 +102,8 @@ def test_the_page_of_the_run_has_the_ranking_with_measured_and_predicted_apart(
     asked = json.loads(called(fresh_run, "--want", "100", "--json").output)
     CliRunner().invoke(report.command, [str(fresh_run)], standalone_mode=False)
     page = (fresh_run / "report.html").read_text()
-    assert whole(asked["sentence"]) in page
-    assert whole("Asked: 100 ops/s within") in page
+    assert join_units(asked["sentence"]) in page
+    assert join_units("Asked: 100 ops/s within") in page
     assert "~ is predicted, not measured." in page
     ranking = page[page.index("What to buy") :]
     ranking = ranking[: ranking.index("</section>")]

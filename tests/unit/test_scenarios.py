@@ -9,8 +9,8 @@ from plimsoll.databases.conditions import is_audited
 from plimsoll.model.request.search_request import StepsSearch
 from plimsoll.quoting.experiment_quotes import quote_experiment
 from plimsoll.quoting.prices import read_builtin_prices
-from plimsoll.quoting.quotes import estimate_quote, target_usd_per_hour
-from plimsoll.report.experiment.summary import layout
+from plimsoll.quoting.quotes import estimate_quote, find_target_usd_per_hour
+from plimsoll.report.experiment.summary import divide_axes
 from plimsoll.requests.cells import CheckedExperiment
 from plimsoll.requests.experiment_file import read_file
 from plimsoll.sizing.cheapest import require_searchable
@@ -46,7 +46,7 @@ def test_its_axes_are_the_studys(
 ) -> None:
     asked = read_file(ROOT / f"scenarios/{name}.yaml")
     assert isinstance(asked, CheckedExperiment)
-    places = layout(asked.experiment)
+    places = divide_axes(asked.experiment)
     assert (places.target_axes, places.question_axes) == (targets, questions)
     assert len(asked.cells) == cells
 
@@ -77,7 +77,9 @@ def test_every_cell_has_dollars(path: Path) -> None:
     requests = asked.requests if isinstance(asked, CheckedExperiment) else list(asked.values())
     prices = read_builtin_prices()
     unpriced = [
-        one.request.name for one in requests if target_usd_per_hour(one.request, prices) is None
+        one.request.name
+        for one in requests
+        if find_target_usd_per_hour(one.request, prices) is None
     ]
     assert unpriced == []
 

@@ -11,7 +11,7 @@ from plimsoll.model.databases import AuroraEngine, Engine
 from plimsoll.words import NOTHING
 
 RULES: dict[Callable[..., str], list[tuple[Any, str]]] = {
-    words.latency: [
+    words.format_latency: [
         (None, NOTHING),
         (0, "0 µs"),
         (26.4, "26 µs"),
@@ -28,7 +28,7 @@ RULES: dict[Callable[..., str], list[tuple[Any, str]]] = {
         (60_000_000, "60.0 s"),
         (1_204_000_000, "1,204 s"),
     ],
-    words.milliseconds: [
+    words.format_milliseconds: [
         (None, NOTHING),
         (420, "0.42"),
         (8923.4, "8.92"),
@@ -36,7 +36,7 @@ RULES: dict[Callable[..., str], list[tuple[Any, str]]] = {
         (49_462, "49.5"),
         (1_204_000, "1,204"),
     ],
-    words.duration: [
+    words.format_duration: [
         (None, NOTHING),
         (0, "0 s"),
         (0.05, "0.05 s"),
@@ -52,7 +52,7 @@ RULES: dict[Callable[..., str], list[tuple[Any, str]]] = {
         (7199.6, "2 h"),
         (100_000, "27 h 47 min"),
     ],
-    words.rate: [
+    words.format_rate: [
         (None, NOTHING),
         (0.0, "0"),
         (0.04, "0.0"),
@@ -61,8 +61,8 @@ RULES: dict[Callable[..., str], list[tuple[Any, str]]] = {
         (99.96, "100"),
         (5600.4, "5,600"),
     ],
-    words.throughput: [(None, NOTHING), (50, "50.0 ops/s"), (5600.4, "5,600 ops/s")],
-    words.number: [
+    words.format_throughput: [(None, NOTHING), (50, "50.0 ops/s"), (5600.4, "5,600 ops/s")],
+    words.format_number: [
         (None, NOTHING),
         (0, "0"),
         (3.0, "3"),
@@ -73,7 +73,7 @@ RULES: dict[Callable[..., str], list[tuple[Any, str]]] = {
         (1_000_000, "1,000,000"),
         (12_345_678.0, "12,345,678"),
     ],
-    words.percent: [
+    words.format_percent: [
         (None, NOTHING),
         (0, "0 %"),
         (0.0004, "0.04 %"),
@@ -86,8 +86,8 @@ RULES: dict[Callable[..., str], list[tuple[Any, str]]] = {
         (-0.1522, "-15.2 %"),
     ],
     words.describe_change: [(-0.1522, "fell by 15.2 %"), (0.03, "rose by 3 %")],
-    words.usd: [(0, "$0.00"), (0.19, "$0.19"), (1234.5, "$1,234.50")],
-    words.usd_each: [
+    words.format_usd: [(0, "$0.00"), (0.19, "$0.19"), (1234.5, "$1,234.50")],
+    words.format_unit_usd: [
         (0, "$0.00"),
         (0.01234, "$0.0123"),
         (0.1, "$0.10"),
@@ -95,12 +95,12 @@ RULES: dict[Callable[..., str], list[tuple[Any, str]]] = {
         (12.5, "$12.50"),
         (1234.567, "$1,234.57"),
     ],
-    words.statistic: [("mean", "mean"), ("p99", "p99"), ("p999", "p99.9")],
-    words.moment: [
+    words.name_statistic: [("mean", "mean"), ("p99", "p99"), ("p999", "p99.9")],
+    words.format_moment: [
         (None, NOTHING),
         (datetime(2026, 3, 2, 10, 0, 5, tzinfo=UTC), "2026-03-02 10:00:05 UTC"),
     ],
-    words.time_of_day: [(datetime(2026, 3, 2, 10, 0, 5, tzinfo=UTC), "10:00:05 UTC")],
+    words.format_time_of_day: [(datetime(2026, 3, 2, 10, 0, 5, tzinfo=UTC), "10:00:05 UTC")],
 }
 
 
@@ -124,7 +124,7 @@ def test_a_figure_has_one_form(rule: Callable[..., str], value: Any, expected: s
     ],
 )
 def test_a_load_has_the_unit_of_its_axis(value: float | None, axis: str, expected: str) -> None:
-    assert words.load(value, axis) == expected
+    assert words.format_load(value, axis) == expected
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ def test_a_load_has_the_unit_of_its_axis(value: float | None, axis: str, expecte
 def test_a_bracket_says_which_end_passes(
     ends: tuple[float | None, float | None], expected: str
 ) -> None:
-    assert words.bracket(ends, "clients") == expected
+    assert words.format_bracket(ends, "clients") == expected
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def test_a_bracket_says_which_end_passes(
 )
 def test_a_bound_has_its_sign(bound: str, figure: str, ratio: str) -> None:
     assert words.prepend_bound("900", bound) == figure
-    assert words.ratio(1.7, bound) == ratio
+    assert words.format_ratio(1.7, bound) == ratio
 
 
 def test_a_figure_of_no_bound_has_no_sign() -> None:
@@ -159,32 +159,32 @@ def test_a_figure_of_no_bound_has_no_sign() -> None:
     ("ends", "expected"), [((1.691, 1.7), "1.69 to 1.70"), ((None, None), NOTHING)]
 )
 def test_the_interval_of_a_ratio(ends: tuple[float | None, float | None], expected: str) -> None:
-    assert words.ratio_interval(*ends) == expected
+    assert words.format_ratio_interval(*ends) == expected
 
 
 @pytest.mark.parametrize(
     ("value", "unit", "expected"), [(8923.4, "us", "8.92 ms"), (1000, "ops/s", "1,000 ops/s")]
 )
 def test_a_metric_is_written_in_its_unit(value: float, unit: str, expected: str) -> None:
-    assert words.metric(value, unit) == expected
+    assert words.format_in_unit(value, unit) == expected
 
 
 @pytest.mark.parametrize(
     ("number", "expected"), [(0, "0 runs"), (1, "1 run"), (1234, "1,234 runs")]
 )
 def test_a_noun_follows_its_number(number: int, expected: str) -> None:
-    assert words.plural(number, "run") == expected
+    assert words.format_count(number, "run") == expected
 
 
 def test_a_noun_may_have_a_plural_of_its_own() -> None:
-    assert words.plural(2, "batch", "batches") == "2 batches"
+    assert words.format_count(2, "batch", "batches") == "2 batches"
 
 
 @pytest.mark.parametrize(
     ("usd", "expected"), [(1.33334e-05, "$0.0000133334"), (0.1, "$0.10"), (2.5e-05, "$0.000025")]
 )
 def test_a_listed_price_is_written_in_full(usd: float, expected: str) -> None:
-    assert words.usd_each(usd, 10) == expected
+    assert words.format_unit_usd(usd, 10) == expected
 
 
 def test_every_engine_has_a_name() -> None:

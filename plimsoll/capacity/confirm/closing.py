@@ -182,7 +182,7 @@ def _apply_drift(conclusion: Conclusion, drifted: Drift | None, rules: Rules) ->
         update={
             "low_ops_per_second": sure.low_ops_per_second / factor,
             "high_ops_per_second": sure.high_ops_per_second * factor,
-            "method": f"{sure.method}, widened by a drift of {words.percent(factor - 1)}",
+            "method": f"{sure.method}, widened by a drift of {words.format_percent(factor - 1)}",
         }
     )
     figure = min(conclusion.figure, wider.low_ops_per_second)

@@ -33,31 +33,31 @@ class Ladder:
     resolution: float  # bracket width, relative to its upper end, below which bisection stops
 
 
-def axis_of(search: Search) -> Axis:
+def find_axis(search: Search) -> Axis:
     """Return the axis of the loads of a search."""
     axes: dict[str, Axis] = {"steps": "clients", "ramp": "connections"}
     return axes.get(search.strategy, "rate_ops_per_second")
 
 
-def _steps_ladder(search: StepsSearch) -> Ladder:
+def _make_steps_ladder(search: StepsSearch) -> Ladder:
     listed = [float(clients) for clients in search.clients]
     return Ladder(
         axis="clients",
         first=listed[0],
         up=lambda load: next((heavier for heavier in listed if heavier > load), None),
-        down=_nothing_lighter,
+        down=_find_nothing_lighter,
         between=lambda low, high: next((load for load in listed if low < load < high), None),
-        near=_nothing_lighter,
+        near=_find_nothing_lighter,
         resolution=0.0,
     )
 
 
-def _nothing_lighter(load: float) -> None:
+def _find_nothing_lighter(load: float) -> None:
     """Return None: the search keeps to its list, which has no load below the first."""
     del load
 
 
-def _ramp_ladder(search: RampSearch) -> Ladder:
+def _make_ramp_ladder(search: RampSearch) -> Ladder:
     top = float(search.connections_max)
 
     def up(load: float) -> float | None:
@@ -81,7 +81,7 @@ def _ramp_ladder(search: RampSearch) -> Ladder:
     )
 
 
-def _rate_ladder(search: RateSearch) -> Ladder:
+def _make_rate_ladder(search: RateSearch) -> Ladder:
     first, top = search.rate_first_ops_per_second, search.rate_max_ops_per_second
 
     def up(load: float) -> float | None:
@@ -108,9 +108,9 @@ def _round_rate(rate: float) -> float:
 
 
 LADDERS: dict[str, Callable[..., Ladder]] = {
-    "steps": _steps_ladder,
-    "ramp": _ramp_ladder,
-    "rate": _rate_ladder,
+    "steps": _make_steps_ladder,
+    "ramp": _make_ramp_ladder,
+    "rate": _make_rate_ladder,
 }
 
 
@@ -151,7 +151,7 @@ def make_next_step(
     """Convert a load into a step: clients, connections, and whether to wait for recovery first."""
     rate = wish.load if search.strategy == "rate" else None
     shape = wish.shape or Shape(*_size_fleet(search, finished, wish), rate)
-    same = [step for step in finished if getattr(step, axis_of(search)) == wish.load]
+    same = [step for step in finished if getattr(step, find_axis(search)) == wish.load]
     last = finished[-1] if finished else None
     overloads = [step for assessed in judged for step in assessed.overloads]
     return NextStep(
@@ -162,7 +162,7 @@ def make_next_step(
         purpose=wish.purpose,
         duration_s=wish.duration_s,
         poll_us=wish.poll_us,
-        window_factor=max(wish.window_factor, longest_factor(same)),
+        window_factor=max(wish.window_factor, find_longest_factor(same)),
         state=wish.state,
         recover_first=last is not None
         and (
@@ -189,7 +189,7 @@ def _size_fleet(search: Search, finished: Sequence[Step], wish: Wish) -> tuple[i
     if isinstance(search, StepsSearch):
         clients = int(wish.load)
         return clients, clients * search.connections_per_client
-    same = [s.clients for s in finished if getattr(s, axis_of(search)) == wish.load and s.clients]
+    same = [s.clients for s in finished if getattr(s, find_axis(search)) == wish.load and s.clients]
     before = max(same or [step.clients or 1 for step in finished], default=1)
     if wish.more_clients:
         before = min(search.clients_max, max(before + 1, int(before * MORE_CLIENTS)))
@@ -206,6 +206,6 @@ def _size_fleet(search: Search, finished: Sequence[Step], wish: Wish) -> tuple[i
     return clients, clients * search.connections_per_client
 
 
-def longest_factor(steps: Sequence[Step]) -> int:
+def find_longest_factor(steps: Sequence[Step]) -> int:
     """Return the largest factor by which a window of these steps was lengthened; 1 for none."""
     return max((step.window_factor or 1 for step in steps), default=1)

@@ -18,7 +18,7 @@ from plimsoll.capacity.confirm.larger_fleet import (
 from plimsoll.capacity.confirm.next_loads import Shape, Wish
 from plimsoll.capacity.passing.answer import Answer
 from plimsoll.capacity.passing.assess import Assessed
-from plimsoll.capacity.statistics.intervals import pooled_noise
+from plimsoll.capacity.statistics.intervals import estimate_pooled_noise
 from plimsoll.capacity.steps.loads import RAISED_SHARE, Repetition
 from plimsoll.model.engine.asked import POLL_US
 from plimsoll.model.judging.closing import MoreClients, OpenLoop, Waiting
@@ -40,16 +40,20 @@ def plan_more_clients(search: Search, answer: Answer) -> Wish | None:
 
     The probe stays within the search's limits of clients and rate.
     """
-    base = _twice_base(answer)
+    base = _find_twice_base(answer)
     if base is None or len(answer.find_tries("twice_clients")) >= TRIES_MAX:
         return None
-    done = _twice_probes(answer, base)
+    done = _list_twice_probes(answer, base)
     if len(done) >= SEEN:
         return None
     if done and not _shows_gain(answer, base, done[0]):
         return None
     most = max(search.clients) if isinstance(search, StepsSearch) else search.clients_max
-    clients, connections, rate = base.clients or 1, base.connections or 1, _rate_beyond(base)
+    clients, connections, rate = (
+        base.clients or 1,
+        base.connections or 1,
+        _compute_rate_beyond(base),
+    )
     if 2 * clients > min(most, connections):
         return None
     if rate and isinstance(search, RateSearch) and rate > search.rate_max_ops_per_second:
@@ -63,10 +67,10 @@ def plan_more_clients(search: Search, answer: Answer) -> Wish | None:
 
 def judge_more_clients(answer: Answer) -> MoreClients | None:
     """Return the result of the probes; None if no limit was met that could be the clients'."""
-    base = _twice_base(answer)
+    base = _find_twice_base(answer)
     if base is None:
         return None
-    done = _twice_probes(answer, base)
+    done = _list_twice_probes(answer, base)
     if answer.client_limit is not None and not done:
         return _judge_by_client_limit(answer, base.clients or 1, answer.client_limit)
     if not done:
@@ -95,7 +99,7 @@ def plan_larger_fleet(search: Search, answer: Answer, *, left: int) -> Wish | No
         None if the request allows no more clients than the probes had, if too few steps are left,
         or if the clients were the limit even of the lightest load, the base of relative limits.
     """
-    base, gained = _twice_base(answer), judge_more_clients(answer)
+    base, gained = _find_twice_base(answer), judge_more_clients(answer)
     if base is None or gained is None or not gained.raised or answer.client_limit is not None:
         return None
     twice = 2 * (base.clients or 1)
@@ -112,44 +116,45 @@ def plan_larger_fleet(search: Search, answer: Answer, *, left: int) -> Wish | No
     clients = min(most, max(twice, needed))
     if rate:
         connections = clients * search.connections_per_client
-    why = f"{gained.detail}: the search goes on with {words.plural(clients, 'client')}"
+    why = f"{gained.detail}: the search goes on with {words.format_count(clients, 'client')}"
     return Wish(load, "more_clients", why, shape=Shape(clients, connections, rate))
 
 
 def _judge_by_client_limit(answer: Answer, clients: int, client_limit: float) -> MoreClients:
     """Return whether a fleet that was enlarged is near the most that its clients send."""
-    reached = throughput_of(answer)
+    reached = find_throughput(answer)
     detail = (
-        f"{words.plural(clients, 'client')} reached {words.throughput(reached)}, and one sends"
-        f" {words.throughput(client_limit)} at most"
+        f"{words.format_count(clients, 'client')} reached {words.format_throughput(reached)}, and"
+        " one sends"
+        f" {words.format_throughput(client_limit)} at most"
     )
     near = reached > answer.rules.client_busy_max * clients * client_limit
     return MoreClients(raised=near, detail=detail)
 
 
-def _twice_probes(answer: Answer, base: Step) -> list[Repetition]:
+def _list_twice_probes(answer: Answer, base: Step) -> list[Repetition]:
     """Return the probes of this answer; the judgement by credits may have others."""
-    asked = (base.connections, _rate_beyond(base))
+    asked = (base.connections, _compute_rate_beyond(base))
     probes = answer.find_valid("twice_clients")
     return [p for p in probes if (p.step.connections, p.step.rate_ops_per_second) == asked]
 
 
-def _rate_beyond(base: Step) -> float | None:
+def _compute_rate_beyond(base: Step) -> float | None:
     """Return the rate for twice the clients; None for a closed loop."""
     rate = base.rate_ops_per_second
     return None if rate is None else float(f"{rate * BEYOND:.4g}")
 
 
 def _describe_probes(answer: Answer, base: Step, done: list[Repetition]) -> str:
-    clients = words.plural(done[0].step.clients or 1, "client")
-    gave = words.throughput(median(probe.figures.throughput for probe in done))
+    clients = words.format_count(done[0].step.clients or 1, "client")
+    gave = words.format_throughput(median(probe.figures.throughput for probe in done))
     if base.rate_ops_per_second is not None:
-        offered, less = (words.rate(s.rate_ops_per_second) for s in (done[0].step, base))
+        offered, less = (words.format_rate(s.rate_ops_per_second) for s in (done[0].step, base))
         return (
             f"{clients} completed {gave} of {offered} offered, while {base.clients:,} failed at"
             f" {less}"
         )
-    before = words.throughput(throughput_of(answer))
+    before = words.format_throughput(find_throughput(answer))
     return f"{clients} with the same connections reached {gave}, {base.clients:,} reached {before}"
 
 
@@ -164,7 +169,7 @@ def _load_to_repeat(answer: Answer) -> Assessed | None:
     return max((load for load in answer.judged if load.passed), key=lambda load: load.point.load)
 
 
-def throughput_of(answer: Answer) -> float:
+def find_throughput(answer: Answer) -> float:
     """Return the highest throughput from the answer's load up; one load may be low by chance."""
     assert answer.at is not None  # noqa: S101 - callers have a base, so there is an answer
     plateau = answer.conclusion.verdict == "PLATEAU"
@@ -173,7 +178,7 @@ def throughput_of(answer: Answer) -> float:
     return max(load.point.figures.throughput for load in (answer.at, *heavier))
 
 
-def _twice_base(answer: Answer) -> Step | None:
+def _find_twice_base(answer: Answer) -> Step | None:
     """Return the step to repeat with more clients: the answer's; the failed one if open loop."""
     at, bracket = _load_to_repeat(answer), answer.conclusion.bracket
     if at is None or not at.point.counted:
@@ -190,10 +195,12 @@ def _shows_gain(answer: Answer, base: Step, probe: Repetition) -> bool:
     """Return whether a probe indicates that more clients raise the throughput."""
     if base.rate_ops_per_second is not None:
         return not probe.doubtful and not answer.failures([probe])
-    noise = pooled_noise([r.figures.throughput for r in a.point.counted] for a in answer.judged)
+    noise = estimate_pooled_noise(
+        [r.figures.throughput for r in a.point.counted] for a in answer.judged
+    )
     of_plateau = answer.conclusion.verdict == "PLATEAU"
     more = max(RAISED_OF_PLATEAU if of_plateau else RAISED_SHARE, NOISE_FACTOR * noise)
-    return probe.figures.throughput > throughput_of(answer) * (1 + more)
+    return probe.figures.throughput > find_throughput(answer) * (1 + more)
 
 
 # --- open-loop probe after a closed-loop search: the latency of callers that do not wait ---
@@ -221,7 +228,8 @@ def plan_open_loop(search: Search, answer: Answer) -> Wish | None:
     if not rate:
         return None
     why = (
-        f"{words.percent(SHARE)} of the answer in an open loop: the latency for callers that do not"
+        f"{words.format_percent(SHARE)} of the answer in an open loop: the latency for callers"
+        " that do not"
         " wait for replies"
     )
     return Wish(0.0, "open_loop", why, shape=Shape(step.clients or 1, connections, rate))
@@ -240,14 +248,17 @@ def judge_open_loop(answer: Answer) -> OpenLoop | None:
     figures = done[0].figures
     rate = figures.rate or 0.0
     kept_up = figures.throughput >= answer.rules.kept_up_share * rate and not figures.backlog
-    statistic = words.statistic(answer.rules.statistic)
-    seen = ", ".join(f"{name} {words.latency(us)}" for name, us in figures.latency_us.items())
+    statistic = words.name_statistic(answer.rules.statistic)
+    seen = ", ".join(
+        f"{name} {words.format_latency(us)}" for name, us in figures.latency_us.items()
+    )
     detail = (
         f"at 95 % of this rate, callers that do not wait for replies would see {statistic} {seen}"
     )
     if not kept_up:
         detail += (
-            f"; only {words.throughput(figures.throughput)} of {words.rate(rate)} were completed"
+            f"; only {words.format_throughput(figures.throughput)} of {words.format_rate(rate)}"
+            " were completed"
         )
     return OpenLoop(
         rate_ops_per_second=rate,
@@ -271,10 +282,10 @@ def plan_polling(answer: Answer) -> Wish | None:
 
     Only on one machine and in a closed loop: the throughput of an open loop is the offered rate.
     """
-    base = _polling_base(answer)
+    base = _find_polling_base(answer)
     if base is None or len(answer.find_tries("polling")) >= TRIES_MAX:
         return None
-    done = _polling_probes(answer, base)
+    done = _list_polling_probes(answer, base)
     if len(done) >= SEEN or (done and not _polling_shows_gain(answer, done[0])):
         return None
     shape = Shape(base.clients or 1, base.connections or 1, None)
@@ -284,23 +295,23 @@ def plan_polling(answer: Answer) -> Wish | None:
 
 def judge_polling(answer: Answer) -> Waiting | None:
     """Return the result of the busy-poll probe; None if it was not tried, or could not show it."""
-    base = _polling_base(answer)
+    base = _find_polling_base(answer)
     tries = answer.find_tries("polling")
     if base is None or not tries:
         return None
-    done = _polling_probes(answer, base)
+    done = _list_polling_probes(answer, base)
     if not done:
         return Waiting(raised=None, detail="no step with busy-polling clients counts")
     raised = len(done) >= SEEN and all(_polling_shows_gain(answer, probe) for probe in done)
-    gave = words.throughput(median(probe.figures.throughput for probe in done))
-    before = words.throughput(throughput_of(answer))
+    gave = words.format_throughput(median(probe.figures.throughput for probe in done))
+    before = words.format_throughput(find_throughput(answer))
     detail = f"busy-polling clients reached {gave}, sleeping ones {before}"
     if raised:
         detail += f": their sleep was the limit (load.poll_us = {POLL_US})"
     return Waiting(raised=raised, detail=detail)
 
 
-def _polling_base(answer: Answer) -> Step | None:
+def _find_polling_base(answer: Answer) -> Step | None:
     """Return the answer's step if the CPU may be its limit and its clients did not busy-poll."""
     if answer.at is None or not answer.at.point.counted:
         return None
@@ -308,16 +319,18 @@ def _polling_base(answer: Answer) -> Step | None:
     on_one_machine = step.host_idle_percent is not None
     if not on_one_machine or step.rate_ops_per_second is not None or step.poll_us != 0:
         return None
-    return step if throughput_of(answer) >= THROUGHPUT_LEAST else None
+    return step if find_throughput(answer) >= THROUGHPUT_LEAST else None
 
 
-def _polling_probes(answer: Answer, base: Step) -> list[Repetition]:
+def _list_polling_probes(answer: Answer, base: Step) -> list[Repetition]:
     """Return the probes of this answer; the judgement by credits may have others."""
     probes = answer.find_valid("polling")
     return [probe for probe in probes if probe.step.connections == base.connections]
 
 
 def _polling_shows_gain(answer: Answer, probe: Repetition) -> bool:
-    noise = pooled_noise([r.figures.throughput for r in a.point.counted] for a in answer.judged)
+    noise = estimate_pooled_noise(
+        [r.figures.throughput for r in a.point.counted] for a in answer.judged
+    )
     more = max(RAISED_SHARE, NOISE_FACTOR * noise)
-    return probe.figures.throughput > throughput_of(answer) * (1 + more)
+    return probe.figures.throughput > find_throughput(answer) * (1 + more)

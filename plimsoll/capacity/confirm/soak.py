@@ -39,12 +39,16 @@ def plan_soak_window(answer: Answer) -> Wish | None:
     done = answer.find_held_windows()
     if not wanted or answer.at is None or not answer.at.point.counted:
         return None
-    if len(done) >= wanted or tries >= wanted + SPARE_TRIES or any(_soak_failures(answer, done)):
+    if (
+        len(done) >= wanted
+        or tries >= wanted + SPARE_TRIES
+        or any(_list_soak_failures(answer, done))
+    ):
         return None
     step = answer.at.point.counted[0].step
     shape = Shape(step.clients or 1, step.connections or 1, step.rate_ops_per_second)
     last = min(wanted, len(done) + wanted + SPARE_TRIES - tries)
-    in_all = words.duration(answer.rules.soak_s)
+    in_all = words.format_duration(answer.rules.soak_s)
     first, *then = (
         f"soak: window {number} of {wanted}, {in_all} in all"
         for number in range(len(done) + 1, last + 1)
@@ -59,27 +63,29 @@ def judge_soak(answer: Answer) -> Soak | None:
         return None
     done = answer.find_held_windows()
     held_s = sum(repetition.step.window_s or 0.0 for repetition in done)
-    reasons = tuple(_soak_failures(answer, done))
+    reasons = tuple(_list_soak_failures(answer, done))
     whole = len(done) >= count_soak_windows(answer.rules)
     windows = list_windows(answer.find_tries("soak"))
     gaps = [window.gap_s for window in windows if window.gap_s is not None]
     overlaps = [window.overlap_s for window in windows if window.overlap_s]
-    held = f"held for {words.duration(held_s)}"
+    held = f"held for {words.format_duration(held_s)}"
     if gaps:
         held += _state_pauses(gaps, max(overlaps, default=0.0))
     if not whole and not reasons:
         why = "no step was left for the rest"
         if len(answer.find_valid("soak")) > len(answer.find_windows()):
             why = "the soak held another load, which was the answer then"
-        held += f" of {words.duration(answer.rules.soak_s)}: {why}"
+        held += f" of {words.format_duration(answer.rules.soak_s)}: {why}"
     stalls = [step.stall_s for step in (r.step for r in done) if step.stall_s is not None]
     return Soak(
         asked_s=answer.rules.soak_s,
         held_s=held_s,
         passed=False if reasons else True if whole else None,
         stall_max_s=max(stalls, default=None),
-        spans=len(_spans(done)),
-        spans_beyond=sum(1 for span in _spans(done) if _operations_beyond_limit(answer, span)),
+        spans=len(_list_spans(done)),
+        spans_beyond=sum(
+            1 for span in _list_spans(done) if _list_operations_beyond_limit(answer, span)
+        ),
         throughput_ops_per_second=median(r.figures.throughput for r in done) if done else None,
         reasons=reasons,
         detail="; ".join((held, *reasons)),
@@ -122,40 +128,43 @@ def list_windows(steps: Sequence[Step]) -> tuple[SoakWindow, ...]:
 
 def _state_pauses(gaps: Sequence[float], overlap_s: float) -> str:
     """Describe whether the load of several windows ever paused."""
-    windows = f" in {words.plural(len(gaps) + 1, 'window')}"
+    windows = f" in {words.format_count(len(gaps) + 1, 'window')}"
     pauses = [gap for gap in gaps if gap >= GAP_LEAST_S]
     if pauses:
-        count = words.plural(len(pauses), "pause")
-        return f"{windows} with {count}, {words.duration(sum(pauses))} without load in all"
+        count = words.format_count(len(pauses), "pause")
+        return f"{windows} with {count}, {words.format_duration(sum(pauses))} without load in all"
     beside = ""
     if overlap_s >= 1:
-        beside = f" (each fleet connected up to {words.duration(round(overlap_s))} before its turn)"
+        beside = (
+            f" (each fleet connected up to {words.format_duration(round(overlap_s))} before its"
+            " turn)"
+        )
     return f"{windows} without a pause{beside}"
 
 
-def _soak_failures(answer: Answer, done: Sequence[Repetition]) -> Iterator[str]:
+def _list_soak_failures(answer: Answer, done: Sequence[Repetition]) -> Iterator[str]:
     """Yield why the load is not sustained, the most significant reason first."""
     if not done:
         return
     stalls = [r.step.stall_s for r in done if r.step.stall_s is not None]
     if max(stalls, default=0.0) >= STALL_S:
-        yield f"almost no operation succeeded for {words.duration(max(stalls))}"
-    if fell := _throughput_fall(_spans(done)):
-        yield f"throughput fell by {words.percent(fell)}"
+        yield f"almost no operation succeeded for {words.format_duration(max(stalls))}"
+    if fell := _compute_throughput_fall(_list_spans(done)):
+        yield f"throughput fell by {words.format_percent(fell)}"
     yield from (reason.text for reason in answer.failures(done))
 
 
-def _spans(done: Sequence[Repetition]) -> list[Span]:
+def _list_spans(done: Sequence[Repetition]) -> list[Span]:
     return [span for repetition in done for span in repetition.step.spans]
 
 
-def _operations_beyond_limit(answer: Answer, span: Span) -> list[str]:
+def _list_operations_beyond_limit(answer: Answer, span: Span) -> list[str]:
     """List the operations that exceeded their limit in a span."""
     limit_us = answer.limit_us
     return [n for n, us in span.latency_us.items() if n in limit_us and us > BUCKET * limit_us[n]]
 
 
-def _throughput_fall(spans: Sequence[Span]) -> float | None:
+def _compute_throughput_fall(spans: Sequence[Span]) -> float | None:
     """Return the share by which the throughput fell; None if that is no significant trend."""
     rates = [span.throughput_ops_per_second for span in spans]
     third = len(rates) // 3

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 
 from plimsoll import words
-from plimsoll.capacity.confirm.next_loads import Shape, Wish, longest_factor
+from plimsoll.capacity.confirm.next_loads import Shape, Wish, find_longest_factor
 from plimsoll.capacity.passing.answer import Answer
 from plimsoll.capacity.passing.assess import Assessed
 from plimsoll.capacity.statistics.pairing import (
@@ -57,7 +57,7 @@ def plan_toggle_step(toggle: Toggle | None, answer: Answer, seed: int) -> Wish |
     if toggle is None or at is None:
         return None
     tries = select_toggle_steps(answer.closing)
-    pairing = _pair_steps(toggle, tries, answer.rules)
+    pairing = _make_pairing(toggle, tries, answer.rules)
     counted = bool(pairing.pairs or pairing.waiting)
     state = pairing.next_state(
         toggle.states[0].name,
@@ -68,11 +68,11 @@ def plan_toggle_step(toggle: Toggle | None, answer: Answer, seed: int) -> Wish |
     if state is None:
         return None
     why = f"pair {len(pairing.pairs) + 1} of {toggle.pairs}: {state}"
-    factor = longest_factor([r.step for r in at.point.repetitions])
+    factor = find_longest_factor([r.step for r in at.point.repetitions])
     return Wish(0.0, "toggle", why, shape=_shape(at), window_factor=factor, state=state)
 
 
-def _pair_steps(
+def _make_pairing(
     toggle: Toggle, tried: Sequence[Step], rules: Rules
 ) -> Pairing[Repetition, str | None]:
     first, second = toggle.states
@@ -105,7 +105,7 @@ def judge_toggle(
         addresses: address of an existing database in each state; empty for a created target.
     """
     tried = select_toggle_steps(steps)
-    pairing = _pair_steps(toggle, tried, rules)
+    pairing = _make_pairing(toggle, tried, rules)
     pairs = pairing.pairs
     throughput = pairing.ratio(lambda one: one.figures.throughput)
     load = getattr(pairs[0][0].step, axis) if pairs else None
@@ -115,7 +115,7 @@ def judge_toggle(
     )
     first, second = states
     told = [
-        describe_ratio(throughput, second.name, first.name, at=words.load(load, axis)),
+        describe_ratio(throughput, second.name, first.name, at=words.format_load(load, axis)),
         None if pairs else explain_dispute(tried, rules),
         describe_missing_pairs(throughput, toggle.pairs),
         *_list_doubts(states, pairs, rules),
@@ -162,10 +162,12 @@ def _list_doubts(
 ) -> list[str]:
     """Return remarks for the reader."""
     failing = [s for s in states if (s.errors_share or 0.0) > rules.errors_max_share]
-    doubts = [f"{words.percent(s.errors_share)} of operations failed in {s.name}" for s in failing]
+    doubts = [
+        f"{words.format_percent(s.errors_share)} of operations failed in {s.name}" for s in failing
+    ]
     bound = sum(r.client_bound is not None for pair in pairs for r in pair)
     if bound:
-        total = words.plural(2 * len(pairs), "step")
+        total = words.format_count(2 * len(pairs), "step")
         limit = f"the clients were the limit in {bound} of {total}"
         doubts.append(f"{limit}, so the states may differ by more")
     return doubts

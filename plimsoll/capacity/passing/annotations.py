@@ -9,7 +9,7 @@ import numpy as np
 
 from plimsoll import words
 from plimsoll.capacity.passing.assess import Assessed
-from plimsoll.capacity.steps.littles_law import concurrent_operations
+from plimsoll.capacity.steps.littles_law import compute_concurrent_operations
 from plimsoll.capacity.steps.loads import LoadPoint
 from plimsoll.model.judging.capacity import Axis, PowerPoint, UslFit
 
@@ -36,18 +36,18 @@ def fit_usl(points: Sequence[LoadPoint], axis: Axis) -> UslFit:
             converged=False, why_not="the law is about clients, not about an arrival rate"
         )
     if len(known) < USL_LOADS_MIN:
-        why = f"{words.plural(len(known), 'load')}; it needs {USL_LOADS_MIN}"
+        why = f"{words.format_count(len(known), 'load')}; it needs {USL_LOADS_MIN}"
         return UslFit(converged=False, why_not=why)
     load, throughput = np.array(known, dtype=float).T
     weight = (throughput / load)[:, None]
     terms = np.column_stack([np.ones_like(load), load - 1, load * (load - 1)]) * weight
-    best = _least_squares_not_negative(terms)
+    best = _solve_not_negative(terms)
     if best is None or best[0] <= 0:
         return UslFit(converged=False, why_not="no lambda, sigma and kappa of the right sign fit")
     per_ideal, sigma, kappa = best[0], best[1] / best[0], best[2] / best[0]
     residual = float(np.sqrt(np.mean((terms @ best - 1) ** 2)))
     if residual > USL_RESIDUAL_MAX:
-        why = f"the best fit is off by {words.percent(residual)} (root mean square)"
+        why = f"the best fit is off by {words.format_percent(residual)} (root mean square)"
         return UslFit(converged=False, why_not=why, residual=residual)
     peak = math.sqrt((1 - sigma) / kappa) if kappa > 0 and sigma < 1 else None
     return UslFit(
@@ -63,7 +63,7 @@ def fit_usl(points: Sequence[LoadPoint], axis: Axis) -> UslFit:
     )
 
 
-def _least_squares_not_negative(
+def _solve_not_negative(
     terms: "np.ndarray[tuple[int, int], np.dtype[np.float64]]",
 ) -> list[float] | None:
     """Solve terms @ x = 1 for x >= 0, trying every set of coefficients that may be 0.
@@ -85,7 +85,7 @@ def _least_squares_not_negative(
     return best
 
 
-def power_point(judged: Sequence[Assessed]) -> PowerPoint | None:
+def find_power_point(judged: Sequence[Assessed]) -> PowerPoint | None:
     """Return the step with the highest throughput / latency; None without an overall latency.
 
     Source: Kleinrock 1979 ("Power and deterministic rules of thumb", after Giessler et al. 1978).
@@ -93,7 +93,7 @@ def power_point(judged: Sequence[Assessed]) -> PowerPoint | None:
     """
     candidates = []
     for point in (assessed.point for assessed in judged):
-        latency_us = _latency_us(point)
+        latency_us = _compute_latency_us(point)
         if point.consistent and point.figures.throughput and latency_us:
             candidates.append(
                 PowerPoint(
@@ -105,10 +105,10 @@ def power_point(judged: Sequence[Assessed]) -> PowerPoint | None:
     return max(candidates, key=lambda c: c.throughput_ops_per_second / c.latency_us, default=None)
 
 
-def _latency_us(point: LoadPoint) -> float | None:
+def _compute_latency_us(point: LoadPoint) -> float | None:
     """Return the latency of all operations: their mean, since percentiles cannot be combined."""
     if len(point.figures.latency_us) == 1:
         return next(iter(point.figures.latency_us.values()))
-    found = [concurrent_operations(repetition.step) for repetition in point.counted]
+    found = [compute_concurrent_operations(repetition.step) for repetition in point.counted]
     means = [each.most_mean_us for each in found if each is not None and each.shares]
     return median(means) if means else None

@@ -8,7 +8,11 @@ from statistics import median_low
 from typing import NamedTuple
 
 from plimsoll import words
-from plimsoll.capacity.statistics.intervals import median_margin, pooled_noise, relative_margin
+from plimsoll.capacity.statistics.intervals import (
+    compute_median_margin,
+    compute_relative_margin,
+    estimate_pooled_noise,
+)
 from plimsoll.capacity.statistics.order import OPERATIONS_MIN, shows_excess
 from plimsoll.capacity.steps.loads import LoadPoint, Repetition, group_by_load
 from plimsoll.capacity.steps.step_figures import (
@@ -74,16 +78,22 @@ def _find_own_reasons(
             figures, name, limit, rules.statistic
         )
         if latency is not None and latency > limit and shown:
-            text = f"{name} took {words.latency(latency)}, limit {words.latency(limit)}"
+            text = (
+                f"{name} took {words.format_latency(latency)}, limit {words.format_latency(limit)}"
+            )
             reasons.append(FailureReason(f"latency:{name}", latency / limit, text))
     failed, allowed = figures.errors_share, rules.errors_max_share
     if failed is not None and failed > allowed:
-        text = f"{words.percent(failed)} of operations failed, {words.percent(allowed)} allowed"
+        text = (
+            f"{words.format_percent(failed)} of operations failed, {words.format_percent(allowed)}"
+            " allowed"
+        )
         excess = failed / allowed if allowed else math.inf
         reasons.append(FailureReason("errors", excess if not reasons else 1.0, text))
     if figures.rate is not None and figures.throughput < rules.kept_up_share * figures.rate:
         text = (
-            f"only {words.rate(figures.throughput)} of the offered {words.rate(figures.rate)} ops/s"
+            f"only {words.format_rate(figures.throughput)} of the offered"
+            f" {words.format_rate(figures.rate)} ops/s"
             " were completed"
         )
         excess = figures.rate / figures.throughput if figures.throughput else 1.0
@@ -142,7 +152,10 @@ def _find_retrograde(
     throughput = figures.throughput
     if figures.rate is not None or throughput >= best.floor(repetitions, share):
         return []
-    text = f"throughput fell from {words.rate(best.throughput)} to {words.throughput(throughput)}"
+    text = (
+        f"throughput fell from {words.format_rate(best.throughput)} to"
+        f" {words.format_throughput(throughput)}"
+    )
     excess = best.throughput / throughput if throughput else math.inf
     return [FailureReason("retrograde", excess, text)]
 
@@ -182,8 +195,9 @@ def find_excess(
         if all(each.latency_counts.get(name) for each in figures) or rules.statistic == "max":
             if latency > limit:
                 text = (
-                    f"{name} took {words.latency(latency)} over all operations of {len(windows)}"
-                    f" windows, limit {words.latency(limit)}"
+                    f"{name} took {words.format_latency(latency)} over all operations of"
+                    f" {len(windows)}"
+                    f" windows, limit {words.format_latency(limit)}"
                 )
                 return FailureReason(f"latency:{name}", latency / limit, text)
             continue
@@ -195,9 +209,10 @@ def find_excess(
         share = sum(slow) / sum(weights)
         if share >= BEYOND_SHARE:
             text = (
-                f"windows with {words.percent(share)} of the operations had a"
-                f" {words.statistic(rules.statistic)} of {name} beyond its limit of"
-                f" {words.latency(limit)}, so whether all operations together keep it is not known"
+                f"windows with {words.format_percent(share)} of the operations had a"
+                f" {words.name_statistic(rules.statistic)} of {name} beyond its limit of"
+                f" {words.format_latency(limit)}, so whether all operations together keep it is"
+                " not known"
             )
             return FailureReason(f"undecided:{name}", 1.0, text)
     return None
@@ -329,7 +344,9 @@ def _find_limits_us(
                 f"{', '.join(sorted(operations)) or 'none'})"
             )
     where_first = baseline.figures.where
-    baseline_us = _baseline_latencies([r.figures for r in baseline.counted or baseline.repetitions])
+    baseline_us = _compute_baseline_latencies(
+        [r.figures for r in baseline.counted or baseline.repetitions]
+    )
     limits_us = {}
     for name, where in sorted(operations.items()):
         if name in rules.limits_us:
@@ -346,7 +363,7 @@ def _find_limits_us(
     return limits_us
 
 
-def _baseline_latencies(repetitions: Sequence[StepFigures]) -> dict[str, float]:
+def _compute_baseline_latencies(repetitions: Sequence[StepFigures]) -> dict[str, float]:
     """Return the median latency of each operation, the base of relative limits.
 
     For an even number, the lower of the middle two. Thus a load that only half of the repetitions
@@ -363,7 +380,9 @@ def assess_loads(
     points: Sequence[LoadPoint], rules: Rules, limit_us: Mapping[str, float]
 ) -> list[Assessed]:
     """Judge every load by the limits and against the best lighter load that passed."""
-    noise = pooled_noise([[r.figures.throughput for r in point.counted] for point in points])
+    noise = estimate_pooled_noise(
+        [[r.figures.throughput for r in point.counted] for point in points]
+    )
     best, judged = Best(0.0, 1, noise), []
     # Limits that are multiples of the baseline are not known if other programs slowed it
     limited = points[0].consistent or all(name in rules.limits_us for name in limit_us)
@@ -392,7 +411,7 @@ def _assess_load(
         for f, r in zip(failed, counted, strict=True)
     ]
     clean = len(counted) - sum(dirty)
-    throughputs = _throughputs(point, failed)
+    throughputs = _select_throughputs(point, failed)
     if counted and not clean:
         point = LoadPoint(point.load, point.repetitions, (), point.figures, point.client_bound)
     fails = sum(failed) - sum(dirty)
@@ -421,7 +440,7 @@ def _assess_load(
         confirmed=confirmed,
         throughputs=throughputs,
         margins=tuple(
-            _margin(r.figures, limit_us, each)
+            _compute_margin(r.figures, limit_us, each)
             for r, each, bad in zip(counted, reasons_each, dirty, strict=True)
             if not bad
         ),
@@ -453,7 +472,7 @@ def _find_slowed(
     return tuple(slowed), silent
 
 
-def _margin(
+def _compute_margin(
     figures: StepFigures, limit_us: Mapping[str, float], reasons: Sequence[FailureReason]
 ) -> Margin:
     latency_us = figures.latency_us
@@ -463,7 +482,7 @@ def _margin(
     return Margin(math.log(worst) if worst > 0 else -math.inf, otherwise)
 
 
-def _throughputs(point: LoadPoint, failed: Sequence[bool]) -> tuple[float, ...]:
+def _select_throughputs(point: LoadPoint, failed: Sequence[bool]) -> tuple[float, ...]:
     """Return the throughputs that the figure is computed from.
 
     In a closed loop these are all. In an open loop they are those of passed repetitions, whose
@@ -486,11 +505,14 @@ def _judge_repetitions(
     if fails > allowed or 2 * fails > clean:
         return False, True
     if clean >= wanted.most:
-        unsure = min(relative_margin(throughputs, 0.025), median_margin(throughputs)) > rules.cv_max
+        unsure = (
+            min(compute_relative_margin(throughputs, 0.025), compute_median_margin(throughputs))
+            > rules.cv_max
+        )
         return not unsure or clean >= EXTRA * wanted.most, False
     if clean < wanted.least:
         return False, False
-    margin = relative_margin(throughputs, 0.025, noise)
+    margin = compute_relative_margin(throughputs, 0.025, noise)
     # Enough have passed, whatever further repetitions show
     enough = clean - fails >= math.ceil(wanted.most * wanted.pass_share - 1e-9)
     return (enough or not fails) and margin <= wanted.precision, False
@@ -505,7 +527,7 @@ def _name_refutation(
     return FailureReason(code, 1.0, f"{fails} of {clean} repetitions fail ({code})")
 
 
-def repeated_latencies(judged: Sequence[Assessed]) -> dict[str, list[list[float]]]:
+def list_repeated_latencies(judged: Sequence[Assessed]) -> dict[str, list[list[float]]]:
     """Return each operation's latencies (us) at each load that passed twice or more."""
     groups: dict[str, list[list[float]]] = {}
     for load in judged:
@@ -515,9 +537,9 @@ def repeated_latencies(judged: Sequence[Assessed]) -> dict[str, list[list[float]
     return groups
 
 
-def latency_noise(judged: Sequence[Assessed]) -> float:
+def estimate_latency_noise(judged: Sequence[Assessed]) -> float:
     """Return the standard deviation of the logarithm of a latency; 0 without repetitions."""
-    return pooled_noise(chain.from_iterable(repeated_latencies(judged).values()))
+    return estimate_pooled_noise(chain.from_iterable(list_repeated_latencies(judged).values()))
 
 
 # --- is the lightest load light enough as the base of relative limits? ---
@@ -553,7 +575,7 @@ def is_known_light(judged: Sequence[Assessed], rules: Rules, axis: Axis) -> bool
     if heavier is None:
         return None
     counts = (max(1, len(lightest.counted)), max(1, len(heavier.counted)))
-    by_chance = latency_noise(judged) * math.sqrt(sum(1 / count for count in counts))
+    by_chance = estimate_latency_noise(judged) * math.sqrt(sum(1 / count for count in counts))
     before, after = lightest.figures.latency_us, heavier.figures.latency_us
     names = [name for name in before if name in after and name not in rules.limits_us]
     growths = [math.log(after[n] / before[n]) for n in names if before[n] > 0 and after[n] > 0]

@@ -19,7 +19,7 @@ from statistics import median
 
 from plimsoll import words
 from plimsoll.capacity.passing.assess import Assessed
-from plimsoll.capacity.statistics.intervals import pooled_noise
+from plimsoll.capacity.statistics.intervals import estimate_pooled_noise
 from plimsoll.capacity.steps.littles_law import weigh_operations
 from plimsoll.capacity.steps.loads import Repetition
 from plimsoll.model.judging.capacity import Axis, Rules
@@ -30,7 +30,7 @@ DRIFT_APART = 2.1  # standard errors between the opening steps and the nearest c
 TREND_P = 0.01  # two-sided p-value
 
 
-def log_speed(repetition: Repetition) -> float:
+def compute_log_speed(repetition: Repetition) -> float:
     """Return the log of a step's speed: log(throughput); open loop: log(1 / mean latency).
 
     Minus infinity if no operation succeeded.
@@ -55,17 +55,17 @@ def find_drift(
         sentinels: closing steps at the lightest load that count.
         tried: whether there were closing steps at it, even if none counts.
     """
-    opening = [log_speed(r) for r in judged[0].point.counted]
-    closing = [log_speed(r) for r in sentinels]
+    opening = [compute_log_speed(r) for r in judged[0].point.counted]
+    closing = [compute_log_speed(r) for r in sentinels]
     groups = [
         [*opening, *closing],
-        *([log_speed(r) for r in _select_unbiased(load)] for load in judged[1:]),
+        *([compute_log_speed(r) for r in _select_unbiased(load)] for load in judged[1:]),
     ]
-    p_value, direction = kendall_test(groups)
-    noise = _noise([opening, closing, *groups[1:]])
+    p_value, direction = run_kendall_test(groups)
+    noise = _estimate_noise([opening, closing, *groups[1:]])
     # Open loop: latency near the knee scatters far more
     if judged[0].point.figures.rate is not None:
-        noise = max(_noise([opening, closing]), noise / 2)
+        noise = max(_estimate_noise([opening, closing]), noise / 2)
     change_share = math.expm1(median(closing) - median(opening)) if opening and closing else None
     found = change_share is not None and (
         _are_apart(opening, closing, noise)
@@ -85,8 +85,8 @@ def _select_unbiased(load: Assessed) -> list[Repetition]:
     return [r for r in load.point.counted if r.step.purpose == "confirm"]
 
 
-def _noise(groups: Sequence[Sequence[float]]) -> float:
-    return pooled_noise([math.exp(value) for value in group] for group in groups)
+def _estimate_noise(groups: Sequence[Sequence[float]]) -> float:
+    return estimate_pooled_noise([math.exp(value) for value in group] for group in groups)
 
 
 def _are_apart(opening: Sequence[float], closing: Sequence[float], noise: float) -> bool:
@@ -104,7 +104,7 @@ def _are_apart(opening: Sequence[float], closing: Sequence[float], noise: float)
     return min(abs(shift) for shift in shifts) > DRIFT_APART * error
 
 
-def kendall_test(groups: Sequence[Sequence[float]]) -> tuple[float | None, int]:
+def run_kendall_test(groups: Sequence[Sequence[float]]) -> tuple[float | None, int]:
     """Return the two-sided p-value of Kendall's S, summed over groups, and the sign of S.
 
     Normal approximation with continuity correction.
@@ -128,7 +128,7 @@ def _describe_drift(
         return f"the lightest load was not repeated at the end{trend}"
     how = "faster" if change_share > 0 else "slower"
     noise = "" if found else "; noise alone may explain that"
-    ran = f"the lightest load ran {words.percent(abs(change_share))} {how} at the end"
+    ran = f"the lightest load ran {words.format_percent(abs(change_share))} {how} at the end"
     return f"{ran}{trend}{noise}"
 
 
@@ -182,11 +182,12 @@ def describe_waves(
     if not found:
         return []
     worst = max(found, key=lambda each: each.apart)
-    shortest, longest = (words.latency(worst.latencies_us[end]) for end in (0, -1))
+    shortest, longest = (words.format_latency(worst.latencies_us[end]) for end in (0, -1))
     note = (
-        f"at {words.load(worst.load, axis)}, latency comes in waves longer than a window:"
-        f" {words.statistic(rules.statistic)} of {worst.operation} was {shortest} in one window and"
-        f" {longest} in another, above its limit of {words.latency(worst.limit_us)} in"
+        f"at {words.format_load(worst.load, axis)}, latency comes in waves longer than a window:"
+        f" {words.name_statistic(rules.statistic)} of {worst.operation} was {shortest} in one"
+        " window and"
+        f" {longest} in another, above its limit of {words.format_latency(worst.limit_us)} in"
         f" {worst.beyond} of {len(worst.latencies_us)}; use longer windows"
     )
     return [note]

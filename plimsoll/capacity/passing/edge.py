@@ -26,10 +26,10 @@ from numpy.typing import NDArray
 from plimsoll.capacity.passing.assess import (
     Assessed,
     Margin,
-    latency_noise,
-    repeated_latencies,
+    estimate_latency_noise,
+    list_repeated_latencies,
 )
-from plimsoll.capacity.statistics.intervals import robust_deviation
+from plimsoll.capacity.statistics.intervals import compute_robust_deviation
 from plimsoll.model.judging.capacity import Axis, LoadRange
 
 CONFIDENCE = 0.90
@@ -65,7 +65,7 @@ class Weights(NamedTuple):
     fits: Floats  # logarithms of the likelihoods
 
 
-def edge_range(
+def estimate_edge(
     judged: Sequence[Assessed],
     seen: tuple[float, float],
     axis: Axis,
@@ -84,7 +84,7 @@ def edge_range(
         None if too few repetitions show the noise.
     """
     open_loop = axis == "rate_ops_per_second"
-    noise = _noise(judged, LIGHT * seen[0] if open_loop else 0.0)
+    noise = _estimate_noise(judged, LIGHT * seen[0] if open_loop else 0.0)
     if noise is None:
         return None
     limit_error = 0.0
@@ -105,7 +105,7 @@ def edge_range(
     fit, tail = (
         (_weigh_by_line, TAIL_OF_LINES) if smooth else (_weigh_by_threshold, TAIL_OF_THRESHOLDS)
     )
-    ends = _quantiles(list(fit(samples, edges, noise, limit_error)), tail)
+    ends = _find_quantiles(list(fit(samples, edges, noise, limit_error)), tail)
     return LoadRange(
         low=min(seen[0], math.exp(ends[0])),
         high=max(seen[1], math.exp(ends[1])),
@@ -115,20 +115,24 @@ def edge_range(
     )
 
 
-def _noise(judged: Sequence[Assessed], light: float) -> float | None:
+def _estimate_noise(judged: Sequence[Assessed], light: float) -> float | None:
     """Return the standard deviation of a latency's logarithm, from repeated loads that pass.
 
     Near its edge, an open loop amplifies noise. There only steps up to the load `light` are used,
     if there are enough.
     """
-    groups = repeated_latencies(judged)
+    groups = list_repeated_latencies(judged)
     pairs = (sum(math.comb(len(each), 2) for each in loads) for loads in groups.values())
     # Operations of one step scatter together, so they count as one
     if max(pairs, default=0) < PAIRS_LEAST:
         return None
     below = [m.latency for load in judged if load.point.load <= light for m in load.margins]
     quiet = [margin for margin in below if math.isfinite(margin)]
-    noise = robust_deviation(quiet) if len(quiet) >= LIGHT_LEAST else latency_noise(judged)
+    noise = (
+        compute_robust_deviation(quiet)
+        if len(quiet) >= LIGHT_LEAST
+        else estimate_latency_noise(judged)
+    )
     return max(NOISE_LEAST, noise)
 
 
@@ -143,7 +147,7 @@ def _weigh_by_line(
         for deviation in (times * noise for times in SCALES):
             odds = np.log1p(squares / deviation**2 / DEGREES).sum(axis=1)
             fits = -0.5 * (DEGREES + 1) * odds - len(samples) * math.log(deviation)
-            for k, weight in _limit_errors(limit_error):
+            for k, weight in _estimate_limit_errors(limit_error):
                 yield Weights(edges + k * deviation * limit_error / slope, fits + math.log(weight))
 
 
@@ -155,27 +159,27 @@ def _weigh_by_threshold(
     latencies = np.array([m.latency for _, m in samples])
     otherwise = np.array([m.failed_otherwise for _, m in samples], dtype=bool)
     outcomes = []
-    for k, weight in _limit_errors(limit_error):
+    for k, weight in _estimate_limit_errors(limit_error):
         failed = otherwise | (latencies > k * noise * limit_error)
         tallies = (np.bincount(places[each], minlength=len(loads)) for each in (failed, ~failed))
         outcomes.append((*tallies, math.log(weight)))
     for spread in SPREADS:
-        chances = _chance_to_fail((loads - edges[:, None]) / (spread * noise))
+        chances = _compute_chance_to_fail((loads - edges[:, None]) / (spread * noise))
         to_fail, to_pass = np.log(chances), np.log1p(-chances)
         for fails, passes, log_weight in outcomes:
             yield Weights(edges, to_fail @ fails + to_pass @ passes + log_weight)
 
 
-def _limit_errors(limit_error: float) -> Sequence[tuple[float, float]]:
+def _estimate_limit_errors(limit_error: float) -> Sequence[tuple[float, float]]:
     return LIMIT_ERRORS if limit_error else ((0.0, 1.0),)
 
 
-def _chance_to_fail(deviations: Floats) -> Floats:
+def _compute_chance_to_fail(deviations: Floats) -> Floats:
     beyond: Floats = np.vectorize(math.erfc)(-deviations / math.sqrt(2)) / 2
     return FAIL_ANYWAY + (1 - FAIL_ANYWAY - PASS_ANYWAY) * beyond
 
 
-def _quantiles(weights: Sequence[Weights], tail: float) -> tuple[float, float]:
+def _find_quantiles(weights: Sequence[Weights], tail: float) -> tuple[float, float]:
     """Return the two ends that each leave a given share of the weight outside."""
     edges, fits = (np.concatenate(each) for each in zip(*weights, strict=True))
     order = np.argsort(edges, kind="stable")

@@ -11,11 +11,11 @@ from statistics import median
 from plimsoll import words
 from plimsoll.capacity.passing.assess import Assessed
 from plimsoll.capacity.statistics.intervals import (
-    center,
-    coefficient_of_variation,
-    interval,
-    median_margin,
-    relative_margin,
+    compute_coefficient_of_variation,
+    compute_interval,
+    compute_median_margin,
+    compute_relative_margin,
+    find_center,
 )
 from plimsoll.capacity.steps.loads import Repetition
 from plimsoll.capacity.steps.step_figures import StepFigures, combine_figures
@@ -237,7 +237,7 @@ def _conclude_slowed(at: Assessed, disturbed: Conclusion, rules: Rules) -> Concl
     """
     shown = (*at.slowed, *(at.point.counted if at.passed else ()))
     figures = combine_figures([r.figures for r in shown], rules.statistic)
-    throughputs = tuple(map(_lasting_throughput, shown))
+    throughputs = tuple(map(_compute_lasting_throughput, shown))
     return Conclusion(
         "LOWER_BOUND",
         replace(
@@ -252,7 +252,7 @@ def _conclude_slowed(at: Assessed, disturbed: Conclusion, rules: Rules) -> Concl
     )
 
 
-def _lasting_throughput(repetition: Repetition) -> float:
+def _compute_lasting_throughput(repetition: Repetition) -> float:
     halves = repetition.step.halves
     if halves is None or not repetition.figures.slowing:
         return repetition.figures.throughput
@@ -293,7 +293,7 @@ def _conclude_inconsistent(assessed: Assessed) -> Conclusion:
 def _conclude_below_first(judged: Sequence[Assessed], way: Climb) -> Conclusion:
     """Return BELOW_FIRST_STEP: the lightest load that counts fails."""
     failing = way.failing or judged[0]
-    tried = _failed_rate(failing.point.figures)
+    tried = _compute_failed_rate(failing.point.figures)
     return Conclusion(
         "BELOW_FIRST_STEP",
         figure=tried,
@@ -312,11 +312,11 @@ def _conclude_undecided(undecided: Assessed, failing: Assessed | None, axis: Axi
         "NOISY",
         bracket=(None, failing.point.load) if failing else None,
         causes=(undecided.excess.code,),
-        because=f"at {words.load(undecided.point.load, axis)}, {undecided.excess.text}",
+        because=f"at {words.format_load(undecided.point.load, axis)}, {undecided.excess.text}",
     )
 
 
-def _failed_rate(figures: StepFigures) -> float | None:
+def _compute_failed_rate(figures: StepFigures) -> float | None:
     """Return the failed rate in ops/s: successes plus failures, since both were load.
 
     The successes of an overload may be fewer than a lighter load would sustain. None if the target
@@ -346,7 +346,7 @@ def _conclude_with_figure(way: Climb, rules: Rules, axis: Axis) -> Conclusion:
             bracket=(top.point.load, beyond),
             causes=("unconfirmed",),
             because="no load passed often enough to be confirmed; the heaviest that passed at all"
-            f" is {words.load(top.point.load, axis)}",
+            f" is {words.format_load(top.point.load, axis)}",
         )
     if rules.confirmation is None:
         at = max(eligible, key=lambda load: (load.point.figures.throughput, -load.point.load))
@@ -355,27 +355,28 @@ def _conclude_with_figure(way: Climb, rules: Rules, axis: Axis) -> Conclusion:
         fallen = None if way.plateau else way.before_it_fell()
         at = fallen if fallen in eligible else at
     throughputs = at.throughputs
-    sure = interval(throughputs)
-    lowest = sure.low_ops_per_second if sure is not None else center(throughputs)
-    figure = lowest if rules.confirmation is not None else center(throughputs)
+    sure = compute_interval(throughputs)
+    lowest = sure.low_ops_per_second if sure is not None else find_center(throughputs)
+    figure = lowest if rules.confirmation is not None else find_center(throughputs)
     once = rules.confirmation is None and not way.plateau  # without confirmation, one pass suffices
     passed = way.passing[-1].point.load if once else at.point.load
     bound = Conclusion("LOWER_BOUND", at, figure, ">=", (passed, beyond), interval=sure)
     if way.plateau:
         last = way.plateau[1]  # the plateau reaches from the best load to this one
         because = (
-            f"from {words.number(best.point.load)} to {words.load(last.point.load, axis)}"
+            f"from {words.format_number(best.point.load)} to"
+            f" {words.format_load(last.point.load, axis)}"
             " throughput hardly grew, with latency within its limit"
         )
         return replace(bound, verdict="PLATEAU", bound="=", causes=("plateau",), because=because)
     if way.failing:
-        at_load = words.load(way.failing.point.load, axis)
+        at_load = words.format_load(way.failing.point.load, axis)
         notes = (
             [] if way.believed else [f"{at_load} failed, but no repetition confirmed the failure"]
         )
         if at is way.before_it_fell():
-            more = words.load(way.passing[-1].point.load, axis)
-            less = words.throughput(median(way.passing[-1].throughputs))
+            more = words.format_load(way.passing[-1].point.load, axis)
+            less = words.format_throughput(median(way.passing[-1].throughputs))
             notes.append(f"{more} passed as well, with less throughput: {less}")
         return replace(
             bound,
@@ -386,7 +387,7 @@ def _conclude_with_figure(way: Climb, rules: Rules, axis: Axis) -> Conclusion:
             because=way.failing.reasons[0].text,
         )
     if way.undecided is not None and way.undecided.excess is not None:
-        at_load = words.load(way.undecided.point.load, axis)
+        at_load = words.format_load(way.undecided.point.load, axis)
         because = f"at {at_load}, {way.undecided.excess.text}"
         return replace(bound, causes=(way.undecided.excess.code,), because=because)
     because = "no step failed up to the largest load"
@@ -407,11 +408,14 @@ def _conclude_noisy(conclusion: Conclusion, rules: Rules, axis: Axis) -> Conclus
     """Return NOISY if repetitions differ too much and are too few for a sure figure."""
     assert conclusion.at is not None  # noqa: S101 - callers check it
     throughputs = conclusion.at.throughputs
-    cv = coefficient_of_variation(throughputs)
+    cv = compute_coefficient_of_variation(throughputs)
     if cv is None or cv <= rules.cv_max:
         return conclusion
-    varied = f"vary by {words.percent(cv)}"
-    if min(relative_margin(throughputs, 0.025), median_margin(throughputs)) <= rules.cv_max:
+    varied = f"vary by {words.format_percent(cv)}"
+    if (
+        min(compute_relative_margin(throughputs, 0.025), compute_median_margin(throughputs))
+        <= rules.cv_max
+    ):
         note = f"repetitions {varied}, but {len(throughputs)} of them are enough for the figure"
         return replace(conclusion, notes=[*conclusion.notes, note])
     return replace(
@@ -419,8 +423,9 @@ def _conclude_noisy(conclusion: Conclusion, rules: Rules, axis: Axis) -> Conclus
         verdict="NOISY",
         figure=None,
         bound=None,
-        because=f"{len(throughputs)} repetitions at {words.load(conclusion.at.point.load, axis)}"
-        f" {varied} (coefficient of variation; at most {words.percent(rules.cv_max)} is"
+        because=f"{len(throughputs)} repetitions at"
+        f" {words.format_load(conclusion.at.point.load, axis)}"
+        f" {varied} (coefficient of variation; at most {words.format_percent(rules.cv_max)} is"
         " allowed)",
         causes=("noise",),
     )

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from plimsoll.capacity.readers.reading import (
     SENT,
     Reading,
-    latencies_us,
+    convert_latencies_us,
     parse_json,
     parse_number,
     refuse_aborted,
@@ -105,7 +105,9 @@ def read_go_ycsb(text: str, name: str) -> Reading:
         errors=round(sum(row["Count"] for o, row in rows.items() if o.endswith("_ERROR"))),
         window_s=window_s,
         latency_us={
-            operation.lower(): latencies_us(((s, row.get(c)) for c, s in _COLUMNS.items()), 1)
+            operation.lower(): convert_latencies_us(
+                ((s, row.get(c)) for c, s in _COLUMNS.items()), 1
+            )
             for operation, row in operations.items()
         },
         shares={

@@ -12,11 +12,11 @@ from plimsoll.capacity.readers.reading import (
     MS,
     SENT,
     Reading,
-    latencies_us,
-    number_at,
-    positive_number_at,
+    convert_latencies_us,
+    find_number,
+    find_positive_number,
+    find_value,
     to_number,
-    value_at,
 )
 from plimsoll.errors import UsageError
 from plimsoll.model.judging.steps import Statistic, Step
@@ -54,16 +54,16 @@ def read_k6(value: object, name: str) -> Reading:
     metrics = _read_metrics(value, name)
     kind = "http_req" if "http_reqs" in metrics else "iteration"
     counter, trend = f"{kind}s", f"{kind}_duration"
-    count = positive_number_at(metrics, f"{counter}.count", name)
+    count = find_positive_number(metrics, f"{counter}.count", name)
     window_s = _read_window_s(value, metrics, counter, name)
     failed = _count_failed(metrics, name) if kind == "http_req" else None
     succeeded = max(0.0, count - (failed or 0.0))
-    figures = value_at(metrics, trend, name)
+    figures = find_value(metrics, trend, name)
     known = figures if isinstance(figures, dict) else {}
-    latency = latencies_us(
+    latency = convert_latencies_us(
         ((s, to_number(known.get(c), f"{name}: {trend}.{c}")) for c, s in _COLUMNS.items()), MS
     )
-    vus = number_at(metrics, "vus.max", name) or number_at(metrics, "vus_max.max", name)
+    vus = find_number(metrics, "vus.max", name) or find_number(metrics, "vus_max.max", name)
     step = Step(
         source=name,
         connections=round(vus) if vus else None,
@@ -73,11 +73,11 @@ def read_k6(value: object, name: str) -> Reading:
         window_s=window_s,
         latency_us={kind: latency} if latency else {},
     )
-    dropped = number_at(metrics, "dropped_iterations.count", name)
+    dropped = find_number(metrics, "dropped_iterations.count", name)
     if dropped:
         return Reading(step, f"iterations were dropped, so k6 sent at a rate{_ASK}", (SENT,))
-    busy = positive_number_at(metrics, "iterations.count", name) / window_s
-    busy *= positive_number_at(metrics, "iteration_duration.avg", name) / 1000
+    busy = find_positive_number(metrics, "iterations.count", name) / window_s
+    busy *= find_positive_number(metrics, "iteration_duration.avg", name) / 1000
     if not vus or busy < _BUSY_SHARE * vus:
         of = f"of {vus:.0f} VUs" if vus else "of an unknown number of VUs"
         return Reading(step, f"{busy:.2g} {of} were busy: a rate, or a number that changed{_ASK}")
@@ -89,20 +89,20 @@ _ASK = " (of constant-vus, give one file for each number of VUs)"
 
 def _count_failed(metrics: Metrics, name: str) -> float | None:
     """Return the failed requests; None if unknown. k6's `passes` is the count of failed ones."""
-    passes = number_at(metrics, "http_req_failed.passes", name)
-    return number_at(metrics, "http_req_failed.matches", name) if passes is None else passes
+    passes = find_number(metrics, "http_req_failed.passes", name)
+    return find_number(metrics, "http_req_failed.matches", name) if passes is None else passes
 
 
 def _read_metrics(value: object, name: str) -> Metrics:
     """Return the figures of each metric, in whichever form."""
-    listed = value_at(value, "results.metrics", name)
+    listed = find_value(value, "results.metrics", name)
     if isinstance(listed, list):
         return {
             str(metric["name"]): metric.get("values")
             for metric in listed
             if isinstance(metric, dict) and "name" in metric
         }
-    metrics = value_at(value, "metrics", name)
+    metrics = find_value(value, "metrics", name)
     if not isinstance(metrics, dict):
         raise UsageError(f"{name}: metrics is not an object")
     return {
@@ -113,10 +113,10 @@ def _read_metrics(value: object, name: str) -> Metrics:
 
 def _read_window_s(value: object, metrics: Metrics, counter: str, name: str) -> float:
     """Return the length of the run; `--summary-export` has only a count and a rate for it."""
-    milliseconds = number_at(value, "state.testRunDurationMs", name)
-    seconds = milliseconds / 1000 if milliseconds else number_at(value, "config.duration", name)
+    milliseconds = find_number(value, "state.testRunDurationMs", name)
+    seconds = milliseconds / 1000 if milliseconds else find_number(value, "config.duration", name)
     if seconds:
         return seconds
-    return positive_number_at(metrics, f"{counter}.count", name) / positive_number_at(
+    return find_positive_number(metrics, f"{counter}.count", name) / find_positive_number(
         metrics, f"{counter}.rate", name
     )

@@ -11,10 +11,10 @@ from plimsoll.capacity.readers.reading import (
     PERCENTILES,
     SENT,
     Reading,
-    latencies_us,
-    number_at,
-    positive_number_at,
-    value_at,
+    convert_latencies_us,
+    find_number,
+    find_positive_number,
+    find_value,
 )
 from plimsoll.errors import UsageError
 from plimsoll.model.judging.steps import Statistic, Step
@@ -37,30 +37,30 @@ def read_latte(value: object, name: str) -> Reading:
     Raises:
         UsageError: A figure is missing or no number.
     """
-    cycles = positive_number_at(value, "result.cycle_count", name)
-    failed = min(cycles, number_at(value, "result.error_count", name) or 0.0)
-    throughput = positive_number_at(value, "result.cycle_throughput.value", name)
-    threads = positive_number_at(value, "conf.threads", name)
-    by_function = value_at(value, "result.cycle_latency_by_fn", name)
+    cycles = find_positive_number(value, "result.cycle_count", name)
+    failed = min(cycles, find_number(value, "result.error_count", name) or 0.0)
+    throughput = find_positive_number(value, "result.cycle_throughput.value", name)
+    threads = find_positive_number(value, "conf.threads", name)
+    by_function = find_value(value, "result.cycle_latency_by_fn", name)
     latency_us = {
         function: _read_latency(value, latency, f"{name}: {function}")
         for function, latency in (by_function if isinstance(by_function, dict) else {}).items()
     }
     if not latency_us:
-        both = value_at(value, "result.cycle_latency", name) or value_at(
+        both = find_value(value, "result.cycle_latency", name) or find_value(
             value, "result.cycle_time_ms", name
         )
         latency_us = {"cycle": _read_latency(value, both, f"{name}: cycle latency")}
-    rate = number_at(value, "conf.rate", name) or None
-    elapsed_s = number_at(value, "result.elapsed_time_s", name) or None
-    planned_s = number_at(value, "conf.run_duration.Time.secs", name)
+    rate = find_number(value, "conf.rate", name) or None
+    elapsed_s = find_number(value, "result.elapsed_time_s", name) or None
+    planned_s = find_number(value, "conf.run_duration.Time.secs", name)
     if elapsed_s and planned_s and elapsed_s < _WHOLE * planned_s:
         raise UsageError(
             f"{name}: not a whole run: it ended after {elapsed_s:g} of {planned_s:g} s"
         )
     step = Step(
         source=name,
-        connections=round(threads * positive_number_at(value, "conf.concurrency", name)),
+        connections=round(threads * find_positive_number(value, "conf.concurrency", name)),
         rate_ops_per_second=rate,
         throughput_ops_per_second=throughput * (cycles - failed) / cycles,
         operations=round(cycles - failed),
@@ -74,23 +74,25 @@ def read_latte(value: object, name: str) -> Reading:
 
 def _read_latency(report: object, latency: object, name: str) -> dict[Statistic, float]:
     """Return mean and percentiles; the report's `percentiles` names them, as 32-bit floats."""
-    ranks = value_at(report, "percentiles", name)
-    values = value_at(latency, "percentiles", name)
+    ranks = find_value(report, "percentiles", name)
+    values = find_value(latency, "percentiles", name)
     if not isinstance(ranks, list) or not isinstance(values, list) or len(ranks) != len(values):
         raise UsageError(f"{name}: percentiles is not a list, or not as long as the report's")
     by_rank = {
-        PERCENTILES[round(rank, 3)]: number_at(value, "value", name)
+        PERCENTILES[round(rank, 3)]: find_number(value, "value", name)
         for rank, value in zip(ranks, values, strict=True)
         if isinstance(rank, int | float) and round(rank, 3) in PERCENTILES
     }
-    return latencies_us([("mean", number_at(latency, "mean.value", name)), *by_rank.items()], MS)
+    return convert_latencies_us(
+        [("mean", find_number(latency, "mean.value", name)), *by_rank.items()], MS
+    )
 
 
 def _read_shares(report: object, operations: Mapping[str, object], name: str) -> dict[str, float]:
     """Return the functions' shares by weight, if the report has all of them."""
-    functions = value_at(report, "conf.functions", name)
+    functions = find_value(report, "conf.functions", name)
     weights = {
-        str(function.get("name")): number_at(function, "weight", name) or 0.0
+        str(function.get("name")): find_number(function, "weight", name) or 0.0
         for function in (functions if isinstance(functions, list) else [])
         if isinstance(function, dict)
     }

@@ -12,7 +12,7 @@ from plimsoll.capacity.readers.lines import describe_grouped, read_decimal_comma
 from plimsoll.capacity.readers.reading import (
     MS,
     Reading,
-    latencies_us,
+    convert_latencies_us,
     match_once,
     parse_number,
     refuse_aborted,
@@ -99,7 +99,7 @@ def read_pgbench(text: str, name: str) -> Reading:
             f"{name}: not a whole run: it ended after {values['processed'] / tps:.0f} of"
             f" {values['duration_s']:.0f} s, as clients were aborted"
         )
-    mean = latencies_us([("mean", values["mean_ms"])], MS)
+    mean = convert_latencies_us([("mean", values["mean_ms"])], MS)
     step = Step(
         source=name,
         connections=round(values["clients"]) or None,
@@ -129,7 +129,7 @@ def _read_scripts(text: str, name: str) -> Iterator[tuple[str, tuple[int, dict[S
         if count is None or (mean is None and int(count)):
             raise UsageError(f"{name}: the figures of script {operation} are cut off")
         ms = None if mean is None else parse_number(mean, f"{name}: {operation}")
-        yield operation, (int(count), latencies_us([("mean", ms)], MS))
+        yield operation, (int(count), convert_latencies_us([("mean", ms)], MS))
 
 
 def _name_operations(titles: Sequence[str]) -> list[str]:

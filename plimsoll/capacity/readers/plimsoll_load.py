@@ -5,7 +5,7 @@ from statistics import median
 
 from pydantic import ValidationError
 
-from plimsoll.capacity.readers.reading import Reading, number_at, value_at
+from plimsoll.capacity.readers.reading import Reading, find_number, find_value
 from plimsoll.errors import UsageError
 from plimsoll.model.engine.answered import LoadReport, SecondReport
 from plimsoll.model.judging.steps import STATISTICS, Half, Step
@@ -25,7 +25,7 @@ def read_plimsoll_load(value: object, name: str) -> Reading:
         UsageError: A field of its report is missing or wrong, or nothing was measured.
     """
     try:
-        report = read_foreign_value(LoadReport, value_at(value, "report", name))
+        report = read_foreign_value(LoadReport, find_value(value, "report", name))
     except ValidationError as error:
         what = describe_first_error(error, within=("report",))
         raise UsageError(f"{name}: {what}") from None
@@ -41,7 +41,7 @@ def read_plimsoll_load(value: object, name: str) -> Reading:
     meant, missing = split_known_rows(report.operations)
     late_us = report.client.send_lateness_us
     busy = report.client.busy_fraction
-    warmup_s = number_at(value, "load.warmup_s", name) or 0.0
+    warmup_s = find_number(value, "load.warmup_s", name) or 0.0
     step = Step(
         source=name,
         clients=1,

@@ -84,14 +84,14 @@ def refuse_aborted(pattern: re.Pattern[str], text: str, name: str) -> None:
         raise UsageError(f"{name}: not a whole run: {line}")
 
 
-def latencies_us(
+def convert_latencies_us(
     known: Iterable[tuple[Statistic, float | None]], unit_us: float
 ) -> dict[Statistic, float]:
     """Convert latencies to microseconds. A latency of 0 is below the precision: unknown."""
     return {statistic: value * unit_us for statistic, value in known if value}
 
 
-def value_at(value: object, path: str, name: str) -> object:
+def find_value(value: object, path: str, name: str) -> object:
     """Return the value at a path of JSON objects, `a.b.c`; None if it is missing.
 
     Raises:
@@ -106,17 +106,17 @@ def value_at(value: object, path: str, name: str) -> object:
     return value
 
 
-def number_at(value: object, path: str, name: str) -> float | None:
+def find_number(value: object, path: str, name: str) -> float | None:
     """Return the finite, not negative JSON number at a path; None if it is missing.
 
     Raises:
         UsageError: The value is something else.
     """
-    return to_number(value_at(value, path, name), f"{name}: {path}")
+    return to_number(find_value(value, path, name), f"{name}: {path}")
 
 
 def to_number(value: object, where: str) -> float | None:
-    """Return a JSON value as a number, as `number_at` does."""
+    """Return a JSON value as a number, as `find_number` does."""
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -124,13 +124,13 @@ def to_number(value: object, where: str) -> float | None:
     return parse_number(repr(value), where)
 
 
-def positive_number_at(value: object, path: str, name: str) -> float:
+def find_positive_number(value: object, path: str, name: str) -> float:
     """Return the JSON number above 0 at a path.
 
     Raises:
         UsageError: It is missing, or 0.
     """
-    found = number_at(value, path, name)
+    found = find_number(value, path, name)
     if not found:
         raise UsageError(f"{name}: {path} is {'missing' if found is None else '0'}")
     return found

@@ -13,7 +13,7 @@ from plimsoll.capacity.readers.reading import (
     MS,
     PERCENTILES,
     Reading,
-    latencies_us,
+    convert_latencies_us,
     match_once,
     parse_number,
     refuse_aborted,
@@ -98,11 +98,13 @@ def read_sysbench(text: str, name: str) -> Reading:
     mean_ms = values["mean"]
     if values["sum"] and values["events"]:  # `avg` is rounded to 10 us
         mean_ms = values["sum"] / values["events"]
-    latency = latencies_us((("mean", mean_ms), ("max", values["max"])), MS)
+    latency = convert_latencies_us((("mean", mean_ms), ("max", values["max"])), MS)
     for percent, value in _PERCENTILE.findall(text):
         if int(percent) in PERCENTILES:
             statistic = PERCENTILES[int(percent)]
-            latency |= latencies_us([(statistic, parse_number(value, f"{name}: {statistic}"))], MS)
+            latency |= convert_latencies_us(
+                [(statistic, parse_number(value, f"{name}: {statistic}"))], MS
+            )
     latency = _read_histogram(_BUCKET.findall(text), name) | latency
     return Reading(
         Step(

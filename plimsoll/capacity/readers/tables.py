@@ -21,8 +21,8 @@ from plimsoll import words
 from plimsoll.capacity.credits import judge_sustained
 from plimsoll.capacity.readers import PROGRAMS
 from plimsoll.capacity.steps import step_figures
-from plimsoll.capacity.steps.littles_law import concurrent_operations
-from plimsoll.capacity.steps.step_figures import PREFIX, where
+from plimsoll.capacity.steps.littles_law import compute_concurrent_operations
+from plimsoll.capacity.steps.step_figures import PREFIX, name_step
 from plimsoll.errors import UsageError
 from plimsoll.model.judging.capacity import AuditName, Axis, Capacity, Rules
 from plimsoll.model.judging.steps import Statistic, Step
@@ -85,8 +85,8 @@ def read_csv(text: str, name: str, unnamed: Statistic) -> list[Step]:
             continue
         if len(cells) != len(header):
             raise UsageError(
-                f"{name} row {number}: {words.plural(len(cells), 'cell')}, but the header has"
-                f" {words.plural(len(header), 'column')}"
+                f"{name} row {number}: {words.format_count(len(cells), 'cell')}, but the header has"
+                f" {words.format_count(len(header), 'column')}"
                 + (_MORE_CELLS.get(separator, "") if len(cells) > len(header) else "")
             )
         if any(cell and not column for column, cell in zip(header, cells, strict=True)):
@@ -329,7 +329,7 @@ def make_step(row: Row, where: str, unnamed: Statistic) -> Step:
             shares[column.removeprefix("share.")] = _parse_number(value, where, column)
         else:
             raise UsageError(f"{where}: {_describe_unknown(column)}")
-    values.setdefault("throughput_ops_per_second", _throughput(values))
+    values.setdefault("throughput_ops_per_second", _compute_throughput(values))
     if values["throughput_ops_per_second"] is None:
         raise UsageError(
             f"{where}: throughput_ops_per_second is missing (or give operations and window_s)"
@@ -347,7 +347,7 @@ def _check_figures(values: Mapping[str, Any], shares: Mapping[str, float], where
         )
     if values.get("client_busy", 0) > 1:
         raise UsageError(f"{where}: client_busy is {values['client_busy']:g}, a share from 0 to 1")
-    counted = _throughput(values)
+    counted = _compute_throughput(values)
     if counted and abs(values["throughput_ops_per_second"] / counted - 1) > _AGREES:
         raise UsageError(
             f"{where}: throughput_ops_per_second is {values['throughput_ops_per_second']:g}, but"
@@ -355,7 +355,7 @@ def _check_figures(values: Mapping[str, Any], shares: Mapping[str, float], where
         )
 
 
-def _throughput(values: Mapping[str, Any]) -> float | None:
+def _compute_throughput(values: Mapping[str, Any]) -> float | None:
     """Return successful operations / window, for tables without a throughput."""
     if "operations" in values and "window_s" in values:
         return float(values["operations"]) / float(values["window_s"])
@@ -515,7 +515,7 @@ def _choose_statistic(steps: list[Step], wanted: Statistic | None) -> tuple[Stat
             unnamed = ""
             if statistic == "mean":
                 unnamed = " (in a table, a latency without a statistic is a mean)"
-            name = words.statistic(statistic)
+            name = words.name_statistic(statistic)
             return statistic, [f"judged by the {name}{unnamed}: not every step has a p99"]
     return "p99", []
 
@@ -534,7 +534,7 @@ def _note_undecided(capacity: Capacity) -> list[str]:
     for judged in capacity.steps:
         for audit in judged.audits:
             if audit.name == "littles_law" and "shares" in audit.detail and audit.passed is None:
-                load = words.load(judged.load, capacity.axis)
+                load = words.format_load(judged.load, capacity.axis)
                 return [
                     f"Little's law decides nothing at {load}: it {audit.detail} (share.<operation>)"
                 ]
@@ -567,39 +567,44 @@ def check_units(steps: Sequence[Step], *, by_littles_law: bool = True) -> None:
             for statistic, us in values.items():
                 if 0 < us < 1:
                     raise UsageError(
-                        f"{where(step, number)}: {PREFIX}{operation} ({statistic}) is {us:g}, under"
+                        f"{name_step(step, number)}: {PREFIX}{operation} ({statistic}) is {us:g},"
+                        " under"
                         " a microsecond: is it in milliseconds? It has to be in microseconds"
                     )
-    idle = [_idle_factor(step) for step in steps if step.rate_ops_per_second is None]
+    idle = [_compute_idle_factor(step) for step in steps if step.rate_ops_per_second is None]
     known = [factor for factor in idle if factor is not None]
     if not by_littles_law or not known:
         return
     for unit, (low, high) in (("milliseconds", _THOUSANDFOLD), ("seconds", _MILLIONFOLD)):
         if low <= min(known) and max(known) <= high:
-            raise _unit_error(next(step for step in steps if _idle_factor(step)), unit)
+            raise _build_unit_error(
+                next(step for step in steps if _compute_idle_factor(step)), unit
+            )
 
 
-def _idle_factor(step: Step) -> float | None:
+def _compute_idle_factor(step: Step) -> float | None:
     """Return connections (at least one per client) / concurrent operations; None if unknown.
 
     Failing operations occupy connections too, and no figure of a table says for how long.
     """
-    found, connections = concurrent_operations(step), step.connections or step.clients
+    found, connections = compute_concurrent_operations(step), step.connections or step.clients
     failing = 10 * (step.errors or 0) > (step.operations or 0)
     if found is None or connections is None or not found.most or failing:
         return None
     return connections / found.most
 
 
-def _unit_error(step: Step, unit: str) -> UsageError:
+def _build_unit_error(step: Step, unit: str) -> UsageError:
     columns = ", ".join(PREFIX + operation for operation in step.latency_us)
     kind = "connection" if step.connections else "client"
-    throughput = words.throughput(step.throughput_ops_per_second)
-    found = concurrent_operations(step)
+    throughput = words.format_throughput(step.throughput_ops_per_second)
+    found = compute_concurrent_operations(step)
     busy = found.most if found else 0.0
     return UsageError(
-        f"{where(step, 1)}: {columns}: {unit}, not microseconds? {throughput} would keep {busy:.2g}"
-        f" operations under way on {words.plural(step.connections or step.clients or 0, kind)},"
+        f"{name_step(step, 1)}: {columns}: {unit}, not microseconds? {throughput} would keep"
+        f" {busy:.2g}"
+        " operations under way on"
+        f" {words.format_count(step.connections or step.clients or 0, kind)},"
         " and so in every row. If the clients do wait between operations: --without-audit"
         " littles_law"
     )

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean, variance
 
-from plimsoll.capacity.statistics.intervals import t_quantile
+from plimsoll.capacity.statistics.intervals import find_t_quantile
 from plimsoll.model.run.experiment_record import Effect
 
 NORMAL = 10**9  # degrees of freedom with which Student's t is the normal distribution
@@ -99,7 +99,7 @@ def estimate_contrast(weights: Sequence[float], estimates: Sequence[Estimate]) -
     parts = [error**2 for error in errors]
     below = sum(part**2 / one.degrees for part, (_, one) in zip(parts, used, strict=True))
     degrees = max(1, math.floor(sum(parts) ** 2 / below)) if below else NORMAL
-    margin = t_quantile(0.025, degrees) * math.sqrt(sum(parts))
+    margin = find_t_quantile(0.025, degrees) * math.sqrt(sum(parts))
     chosen = [(weight, one.choice) for weight, one in used if one.choice is not None]
     least = most = 0.0
     if len(chosen) == len(used):

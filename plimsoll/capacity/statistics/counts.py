@@ -18,14 +18,14 @@ from functools import cache
 from statistics import fmean
 from typing import TypeVar
 
-from plimsoll.capacity.statistics.intervals import standard_deviation
+from plimsoll.capacity.statistics.intervals import compute_standard_deviation
 
 Key = TypeVar("Key")
 NOISE_LEAST_SHARE = 0.002  # smallest deviation of a value that is believed, as a share of the mean
 NOISE_LEAST_EVENTS = 3.0  # the same as a number of events in a block
 
 
-def t_tail(t: float, degrees: int) -> float:
+def compute_t_tail(t: float, degrees: int) -> float:
     """Return the probability that |Student's t| exceeds `t` >= 0, by its finite series.
 
     Abramowitz and Stegun 1964, "Handbook of Mathematical Functions", 26.7.3 and 26.7.4. Where the
@@ -59,7 +59,9 @@ def t_tail(t: float, degrees: int) -> float:
     return min(1.0, bound) if tail < 1e-10 else tail
 
 
-def noise_of(before: Sequence[float], after: Sequence[float], events_of_block: int) -> float:
+def estimate_count_noise(
+    before: Sequence[float], after: Sequence[float], events_of_block: int
+) -> float:
     """Return the standard deviation of the pairs' differences, at least the floor.
 
     Args:
@@ -67,19 +69,21 @@ def noise_of(before: Sequence[float], after: Sequence[float], events_of_block: i
         after: the second state's value of each pair.
         events_of_block: operations of a block; one event is 1 / this.
     """
-    spread = standard_deviation([new - old for old, new in zip(before, after, strict=True)])
+    spread = compute_standard_deviation([new - old for old, new in zip(before, after, strict=True)])
     least = max(NOISE_LEAST_SHARE * abs(fmean(before)), NOISE_LEAST_EVENTS / events_of_block)
     return max(spread, math.sqrt(2) * least)
 
 
-def p_value(before: Sequence[float], after: Sequence[float], events_of_block: int) -> float:
-    """Return the two-sided p-value of "both states have one mean"; arguments as for `noise_of`."""
+def compute_p_value(before: Sequence[float], after: Sequence[float], events_of_block: int) -> float:
+    """Return the two-sided p-value of "both states have one mean"; as in `estimate_count_noise`."""
     difference = abs(fmean(after) - fmean(before))
-    return t_tail(difference / _standard_error(before, after, events_of_block), len(before) - 1)
+    return compute_t_tail(
+        difference / _compute_standard_error(before, after, events_of_block), len(before) - 1
+    )
 
 
-def _standard_error(before: Sequence[float], after: Sequence[float], events: int) -> float:
-    return noise_of(before, after, events) / math.sqrt(len(before))
+def _compute_standard_error(before: Sequence[float], after: Sequence[float], events: int) -> float:
+    return estimate_count_noise(before, after, events) / math.sqrt(len(before))
 
 
 def select_changed(p_values: Mapping[Key, float], most: float) -> set[Key]:
@@ -97,7 +101,7 @@ def select_changed(p_values: Mapping[Key, float], most: float) -> set[Key]:
     return changed
 
 
-def detectable_difference(
+def compute_detectable_difference(
     before: Sequence[float], after: Sequence[float], events_of_block: int, *, most: float
 ) -> float:
     """Return the difference of means that would be found in 95 of 100 comparisons.
@@ -109,17 +113,17 @@ def detectable_difference(
         most: p-value below which a count counts as changed.
     """
     degrees = len(before) - 1
-    error = _standard_error(before, after, events_of_block)
-    return (critical_t(most, degrees) + critical_t(0.10, degrees)) * error
+    error = _compute_standard_error(before, after, events_of_block)
+    return (find_critical_t(most, degrees) + find_critical_t(0.10, degrees)) * error
 
 
 @cache
-def critical_t(tail: float, degrees: int) -> float:
+def find_critical_t(tail: float, degrees: int) -> float:
     """Return the t that |Student's t| exceeds with probability `tail`, by bisection."""
     low, high = 0.0, 1.0
-    while t_tail(high, degrees) > tail:
+    while compute_t_tail(high, degrees) > tail:
         high *= 2
     for _ in range(60):
         middle = (low + high) / 2
-        low, high = (middle, high) if t_tail(middle, degrees) > tail else (low, middle)
+        low, high = (middle, high) if compute_t_tail(middle, degrees) > tail else (low, middle)
     return high

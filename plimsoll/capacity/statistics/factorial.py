@@ -55,7 +55,7 @@ def estimate_effects(cells: Sequence[Estimate]) -> Effects:
 # --- use of a resource per operation, and the throughput that it allows ---
 
 
-def visits_per_operation(amount: float | None, operations: float) -> float | None:
+def compute_visits_per_operation(amount: float | None, operations: float) -> float | None:
     """Return what each operation uses of a resource: I/Os, bytes, seconds of CPU or of waiting.
 
     Args:
@@ -68,12 +68,14 @@ def visits_per_operation(amount: float | None, operations: float) -> float | Non
     return None if amount is None or operations <= 0 else amount / operations
 
 
-def carried_ops_per_second(device_most_per_second: float, visits: float) -> float:
+def compute_carried_ops_per_second(device_most_per_second: float, visits: float) -> float:
     """Return the highest throughput of a device that each operation uses `visits` > 0 times."""
     return device_most_per_second / visits
 
 
-def full_at_ops_per_second(throughput_ops_per_second: float, utilization: float) -> float | None:
+def compute_full_at_ops_per_second(
+    throughput_ops_per_second: float, utilization: float
+) -> float | None:
     """Return the throughput at which a resource would be fully busy; None if it was idle.
 
     Args:

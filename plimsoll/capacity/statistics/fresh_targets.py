@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from plimsoll.capacity.statistics.intervals import standard_deviation, t_quantile
+from plimsoll.capacity.statistics.intervals import compute_standard_deviation, find_t_quantile
 
 METHOD = "Student's t on logarithms, over fresh targets"
 
@@ -60,10 +60,10 @@ def estimate_over_targets(
         return None
     logs = [math.log(figure) for figure in figures]
     n, middle = len(logs), fmean(logs)
-    deviation = max(deviation_least, standard_deviation(logs))
+    deviation = max(deviation_least, compute_standard_deviation(logs))
     if deviation < 1e-12:
         return None
-    margin = t_quantile(0.025, n - 1) * deviation
+    margin = find_t_quantile(0.025, n - 1) * deviation
     of_mean, of_next = margin / math.sqrt(n), margin * math.sqrt(1 + 1 / n)
     return OverTargets(
         mean=math.exp(middle),

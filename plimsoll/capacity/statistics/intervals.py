@@ -40,7 +40,7 @@ _T_975 = (
 # fmt: on
 
 
-def t_quantile(tail: float, degrees: int) -> float:
+def find_t_quantile(tail: float, degrees: int) -> float:
     """Return the upper quantile of Student's t.
 
     Args:
@@ -56,7 +56,7 @@ def t_quantile(tail: float, degrees: int) -> float:
     return normal + cubic / degrees + quintic / degrees**2
 
 
-def standard_deviation(values: Sequence[float]) -> float:
+def compute_standard_deviation(values: Sequence[float]) -> float:
     """Return the standard deviation (n - 1) of at least two values, in their unit.
 
     Uses floating point: `statistics.stdev` computes with fractions, which takes fifty times as
@@ -66,7 +66,7 @@ def standard_deviation(values: Sequence[float]) -> float:
     return math.sqrt(math.fsum((value - middle) ** 2 for value in values) / (len(values) - 1))
 
 
-def robust_deviation(values: Sequence[float]) -> float:
+def compute_robust_deviation(values: Sequence[float]) -> float:
     """Return the standard deviation of values, robust against outliers.
 
     Rousseeuw and Croux's Qn (1993): the k-th smallest of the differences between any two of n
@@ -89,12 +89,12 @@ def drop_outliers(values: Sequence[float]) -> list[float]:
         return list(values)
     logs = [math.log(value) for value in values]
     middle = median(logs)
-    far = max(OUTLIER * robust_deviation(logs), OUTLIER_LEAST)
+    far = max(OUTLIER * compute_robust_deviation(logs), OUTLIER_LEAST)
     kept = [v for v, log in zip(values, logs, strict=True) if abs(log - middle) <= far]
     return kept if len(values) - len(kept) <= OUTLIERS_SHARE * len(values) else list(values)
 
 
-def pooled_noise(groups: Iterable[Sequence[float]]) -> float:
+def estimate_pooled_noise(groups: Iterable[Sequence[float]]) -> float:
     """Return the standard deviation of the logarithm within groups of repetitions, pooled.
 
     It is computed from the lower quartile of the differences within groups, which bad windows do
@@ -120,14 +120,14 @@ def pooled_noise(groups: Iterable[Sequence[float]]) -> float:
     return QUARTILE_TO_DEVIATION * differences[(len(differences) - 1) // 4]
 
 
-def coefficient_of_variation(values: Sequence[float]) -> float | None:
+def compute_coefficient_of_variation(values: Sequence[float]) -> float | None:
     """Return standard deviation (n - 1) / mean; None for fewer than two values or a mean of 0."""
     if len(values) < 2 or not any(values):
         return None
-    return standard_deviation(values) / fmean(values)
+    return compute_standard_deviation(values) / fmean(values)
 
 
-def relative_margin(values: Sequence[float], tail: float, noise: float = 0.0) -> float:
+def compute_relative_margin(values: Sequence[float], tail: float, noise: float = 0.0) -> float:
     """Return (middle - lower limit) / middle of an interval by Student's t.
 
     Args:
@@ -143,11 +143,11 @@ def relative_margin(values: Sequence[float], tail: float, noise: float = 0.0) ->
     if len(values) < 2 or min(values) <= 0:
         return math.inf
     values = drop_outliers(values)
-    spread = max(noise, standard_deviation([math.log(value) for value in values]))
-    return 1 - math.exp(-t_quantile(tail, len(values) - 1) * spread / math.sqrt(len(values)))
+    spread = max(noise, compute_standard_deviation([math.log(value) for value in values]))
+    return 1 - math.exp(-find_t_quantile(tail, len(values) - 1) * spread / math.sqrt(len(values)))
 
 
-def median_margin(values: Sequence[float]) -> float:
+def compute_median_margin(values: Sequence[float]) -> float:
     """Return (median - its lower 97.5 % limit) / median, for any distribution of the values.
 
     By the sign test: the limit is the k-th smallest value, where k is the largest number such that
@@ -162,18 +162,18 @@ def median_margin(values: Sequence[float]) -> float:
     return 1 - sorted(values)[rank - 1] / middle if rank and middle > 0 else math.inf
 
 
-def center(values: Sequence[float]) -> float:
-    """Return the geometric mean of values without outliers: the middle that `interval` is of.
+def find_center(values: Sequence[float]) -> float:
+    """Return the geometric mean of values without outliers: the middle of that interval.
 
     Returns:
         The median if one of the values is not positive, since 0 has no logarithm.
     """
     if min(values) <= 0:
         return median(values)
-    return geometric_interval(drop_outliers(values))[0]
+    return compute_geometric_interval(drop_outliers(values))[0]
 
 
-def interval(values: Sequence[float], confidence: float = 0.95) -> Interval | None:
+def compute_interval(values: Sequence[float], confidence: float = 0.95) -> Interval | None:
     """Return the confidence interval of the throughput of repetitions.
 
     Args:
@@ -188,8 +188,8 @@ def interval(values: Sequence[float], confidence: float = 0.95) -> Interval | No
     kept = sorted(drop_outliers(values))
     same = kept[0] == kept[-1]
     left_out = len(values) - len(kept)
-    without = f", without {words.plural(left_out, 'outlier')}" if left_out else ""
-    _, low, high = geometric_interval(kept, confidence)
+    without = f", without {words.format_count(left_out, 'outlier')}" if left_out else ""
+    _, low, high = compute_geometric_interval(kept, confidence)
     return Interval(
         low_ops_per_second=low,
         high_ops_per_second=high,
@@ -199,7 +199,7 @@ def interval(values: Sequence[float], confidence: float = 0.95) -> Interval | No
     )
 
 
-def geometric_interval(
+def compute_geometric_interval(
     values: Sequence[float], confidence: float = 0.95
 ) -> tuple[float, float, float]:
     """Return the geometric mean of values with its interval, by Student's t on their logarithms.
@@ -218,6 +218,8 @@ def geometric_interval(
     logs = [math.log(value) for value in values]
     n, middle = len(logs), fmean(logs)
     margin = (
-        t_quantile(round((1 - confidence) / 2, 3), n - 1) * standard_deviation(logs) / math.sqrt(n)
+        find_t_quantile(round((1 - confidence) / 2, 3), n - 1)
+        * compute_standard_deviation(logs)
+        / math.sqrt(n)
     )
     return math.exp(middle), math.exp(middle - margin), math.exp(middle + margin)

@@ -32,10 +32,10 @@ def shows_excess(count: int, beyond: int, quantile: float) -> bool:
         beyond: how many of them took longer than the limit, at least.
         quantile: share of the operations that the percentile leaves below it: 0.99 for a p99.
     """
-    return math.fsum(_chance(count, k, quantile) for k in range(beyond)) >= CONFIDENCE
+    return math.fsum(_compute_chance(count, k, quantile) for k in range(beyond)) >= CONFIDENCE
 
 
-def _chance(count: int, beyond: int, quantile: float) -> float:
+def _compute_chance(count: int, beyond: int, quantile: float) -> float:
     """Return the chance that exactly so many operations lie beyond the true percentile."""
     # Logarithms, since the factors of thousands of operations are below what a float can hold.
     ways = math.lgamma(count + 1) - math.lgamma(beyond + 1) - math.lgamma(count - beyond + 1)

@@ -17,7 +17,7 @@ from random import Random
 from typing import Generic, TypeVar
 
 from plimsoll import words
-from plimsoll.capacity.statistics.intervals import geometric_interval
+from plimsoll.capacity.statistics.intervals import compute_geometric_interval
 from plimsoll.model.judging.closing import PairedRatio
 
 # With two pairs, the interval would reach from a third of the ratio to three times it
@@ -62,14 +62,14 @@ class Pairing(Generic[Measured, State]):
 
     def ratio(self, figure: Callable[[Measured], float]) -> PairedRatio:
         """Return the ratio of a figure in the second state to that in the first."""
-        return paired_ratio([(figure(one), figure(other)) for one, other in self.pairs])
+        return compute_paired_ratio([(figure(one), figure(other)) for one, other in self.pairs])
 
     def ratios(self, figures: Callable[[Measured], Mapping[str, float]]) -> dict[str, PairedRatio]:
         """Return the same ratio for each name that the figures of every measurement have."""
         read = [(figures(one), figures(other)) for one, other in self.pairs]
         names = read[0][0] if read else ()
         return {
-            name: paired_ratio([(one[name], other[name]) for one, other in read])
+            name: compute_paired_ratio([(one[name], other[name]) for one, other in read])
             for name in names
             if all(name in one and name in other for one, other in read)
         }
@@ -103,7 +103,7 @@ def pair_neighbors(
     return Pairing(states, pairs, None if waiting is None else state(waiting))
 
 
-def paired_ratio(pairs: Sequence[tuple[float, float]]) -> PairedRatio:
+def compute_paired_ratio(pairs: Sequence[tuple[float, float]]) -> PairedRatio:
     """Return the ratio of the second of each pair to the first.
 
     Args:
@@ -116,7 +116,7 @@ def paired_ratio(pairs: Sequence[tuple[float, float]]) -> PairedRatio:
     values = [value for pair in pairs for value in pair]
     if not values or not all(0 < value < math.inf for value in values):
         return PairedRatio(ratio=None, low=None, high=None, pairs=len(pairs))
-    middle, low, high = geometric_interval([second / first for first, second in pairs])
+    middle, low, high = compute_geometric_interval([second / first for first, second in pairs])
     if len(pairs) < PAIRS_MIN:
         return PairedRatio(ratio=middle, low=None, high=None, pairs=len(pairs))
     return PairedRatio(ratio=middle, low=low, high=high, pairs=len(pairs))
@@ -139,11 +139,11 @@ def describe_ratio(found: PairedRatio, of: str, to: str, *, at: str | None = Non
     where = "" if at is None else f" at {at}"
     if found.ratio is None:
         return f"{to} and {of} have no ratio{where}: nothing succeeded in one of the steps"
-    value, pairs = words.ratio(found.ratio), words.plural(found.pairs, "pair")
+    value, pairs = words.format_ratio(found.ratio), words.format_count(found.pairs, "pair")
     gives = f"{of} gives {value} times the throughput of {to}{where}"
     if found.difference_max_share is None:
         return f"{gives} ({pairs}, too few for an interval): whether they differ is not known"
-    interval = f"95 % interval {words.ratio_interval(found.low, found.high)}, {pairs}"
+    interval = f"95 % interval {words.format_ratio_interval(found.low, found.high)}, {pairs}"
     if found.differs:
         return f"{gives} ({interval}): the difference is larger than the noise"
     if found.difference_max_share > WORTH_SHARE:
@@ -151,7 +151,7 @@ def describe_ratio(found: PairedRatio, of: str, to: str, *, at: str | None = Non
             f"whether {to} and {of} differ{where} is not decided: the ratio of throughputs is"
             f" {value} ({interval}); more pairs or longer windows would narrow it"
         )
-    most = words.percent(found.difference_max_share)
+    most = words.format_percent(found.difference_max_share)
     return (
         f"no difference between {to} and {of} can be shown{where}: throughput differs by {most} at"
         f" most (ratio {value}, {interval})"
@@ -162,4 +162,4 @@ def describe_missing_pairs(found: PairedRatio, wanted: int) -> str | None:
     """Say that fewer pairs were measured than requested; None if all were, or none."""
     if not 0 < found.pairs < wanted:
         return None
-    return f"only {found.pairs} of {words.plural(wanted, 'pair')} could be measured"
+    return f"only {found.pairs} of {words.format_count(wanted, 'pair')} could be measured"

@@ -16,14 +16,14 @@ import math
 from collections.abc import Sequence
 from statistics import fmean
 
-from plimsoll.capacity.statistics.intervals import standard_deviation
+from plimsoll.capacity.statistics.intervals import compute_standard_deviation
 
 # Prior variance of (mean / standard deviation): differences of about one standard deviation of a
 # pair are found soonest. Any value is valid.
 PRIOR = 1.0
 
 
-def sequence_interval(values: Sequence[float], error: float) -> tuple[float, float]:
+def compute_sequence_interval(values: Sequence[float], error: float) -> tuple[float, float]:
     """Return the interval of the mean after the values so far, in their unit.
 
     Args:
@@ -42,5 +42,5 @@ def sequence_interval(values: Sequence[float], error: float) -> tuple[float, flo
         return -math.inf, math.inf
     ratio = (level - 1) / (1 - level / grown)  # t squared / (n - 1), at the ends
     middle = fmean(values)
-    margin = standard_deviation(values) * math.sqrt(ratio * (n - 1) / n)
+    margin = compute_standard_deviation(values) * math.sqrt(ratio * (n - 1) / n)
     return middle - margin, middle + margin

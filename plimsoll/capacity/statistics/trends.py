@@ -31,12 +31,12 @@ def detect_trend(values: Sequence[float]) -> Trend | None:
     if count < LEAST or middle == 0:
         return None
     pairs = [(i, j) for i in range(count) for j in range(i + 1, count)]
-    score = sum(_sign(series[j] - series[i]) for i, j in pairs)
+    score = sum(_find_sign(series[j] - series[i]) for i, j in pairs)
     slope = median((series[j] - series[i]) / (j - i) for i, j in pairs)
     ties = [series.count(value) for value in set(series)]
-    variance = (_pairs_variance(count) - sum(map(_pairs_variance, ties))) * _variance_inflation(
-        [value - slope * place for place, value in enumerate(series)]
-    )
+    variance = (
+        _compute_pairs_variance(count) - sum(map(_compute_pairs_variance, ties))
+    ) * _compute_variance_inflation([value - slope * place for place, value in enumerate(series)])
     deviations = max(0, abs(score) - 1) / math.sqrt(variance) if variance > 0 else 0.0
     return Trend(
         change_share=slope * (count - 1) / middle,
@@ -56,16 +56,16 @@ def _average_neighbors(values: Sequence[float]) -> list[float]:
     return [mean(values[i : i + each]) for i in range(0, whole, each)]
 
 
-def _sign(value: float) -> int:
+def _find_sign(value: float) -> int:
     return (value > 0) - (value < 0)
 
 
-def _pairs_variance(count: int) -> float:
+def _compute_pairs_variance(count: int) -> float:
     """Return the variance of the score of values in random order (Kendall 1955)."""
     return count * (count - 1) * (2 * count + 5) / 18
 
 
-def _variance_inflation(residuals: Sequence[float]) -> float:
+def _compute_variance_inflation(residuals: Sequence[float]) -> float:
     """Return the factor by which autocorrelation increases the score's variance (Hamed and Rao).
 
     Computed from the significant autocorrelations of the ranks of the residuals. Never below 1:

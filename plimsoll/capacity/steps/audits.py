@@ -83,7 +83,7 @@ def audit_clients_ran(step: Step) -> Audit:
     if step.clients is None or step.clients_ran is None:
         return NO_RESULTS
     late = f", {step.clients_late} late" if step.clients_late else ""
-    clients = words.plural(step.clients, "client")
+    clients = words.format_count(step.clients, "client")
     detail = f"{step.clients_ran:,} of {clients} returned results{late}"
     missing = step.clients - step.clients_ran
     passed = missing <= MISSING_SHARE_MOST * step.clients or step.refused is not None
@@ -99,7 +99,8 @@ def audit_operations(step: Step, statistic: Statistic) -> Audit:
     return Audit(
         name="enough_operations",
         passed=count >= least,
-        detail=f"{name} was measured {words.plural(count, 'time')}; {words.statistic(statistic)}"
+        detail=f"{name} was measured {words.format_count(count, 'time')};"
+        f" {words.name_statistic(statistic)}"
         f" needs at least {least:,} operations",
     )
 
@@ -112,8 +113,9 @@ def audit_clock_skew(step: Step) -> Audit:
     return Audit(
         name="clock_skew",
         passed=step.clock_skew_ms <= limit_ms,
-        detail=f"the clients' clocks differ by {words.latency(step.clock_skew_ms * 1000)}; at most"
-        f" {words.latency(limit_ms * 1000)} is allowed",
+        detail=f"the clients' clocks differ by {words.format_latency(step.clock_skew_ms * 1000)};"
+        " at most"
+        f" {words.format_latency(limit_ms * 1000)} is allowed",
     )
 
 
@@ -131,8 +133,8 @@ def audit_steady_state(step: Step) -> Audit:
         return NO_HALVES
     faster = second > first * (1 + HALVES_SHARE)
     detail = (
-        f"{words.throughput(first)} in the window's first half,"
-        f" {words.throughput(second)} in its second"
+        f"{words.format_throughput(first)} in the window's first half,"
+        f" {words.format_throughput(second)} in its second"
     )
     if faster and step.trend is not None:
         faster = is_significant(step.trend) and step.trend.change_share > 0
@@ -150,8 +152,8 @@ def audit_percentiles(step: Step) -> Audit:
             compared = True
             if low > high * PERCENTILE_SLACK:
                 detail = (
-                    f"{name}: {words.statistic(low_name)} {words.latency(low)} is above"
-                    f" {words.statistic(high_name)} {words.latency(high)}"
+                    f"{name}: {words.name_statistic(low_name)} {words.format_latency(low)} is above"
+                    f" {words.name_statistic(high_name)} {words.format_latency(high)}"
                 )
                 return Audit(name="percentiles", passed=False, detail=detail)
     return IN_ORDER if compared else NO_PERCENTILES
@@ -181,7 +183,8 @@ def audit_rows_met(step: Step, missing_max_share: float) -> Audit:
     if not step.rows_meant:
         return NO_ROWS
     short = [
-        f"{name} did not meet {words.plural(missing, 'row')} of {step.rows_meant[name]:,} that the"
+        f"{name} did not meet {words.format_count(missing, 'row')} of {step.rows_meant[name]:,}"
+        " that the"
         " workload means"
         for name, missing in step.rows_missing.items()
         if missing > step.rows_meant[name] * missing_max_share
@@ -207,7 +210,7 @@ def audit_writes(step: Step) -> Audit:
         if passed and not step.read_back:
             first = "writes are not kept (not committed, or a trigger or rule undoes them): "
         passed = passed and step.read_back > 0
-        rows = words.plural(step.written_back, "row")
+        rows = words.format_count(step.written_back, "row")
         parts.append(f"of {rows} written after the load, another session saw {step.read_back}")
     if not parts:
         return NO_WRITES
@@ -238,7 +241,8 @@ def audit_disturbance(step: Step) -> Audit:
         return NO_HOST
     failed = [(value, most, text) for value, most, text in known if value > most]
     details = [
-        f"{text.format(words.percent(value / 100))}; at most {words.percent(most / 100)} is allowed"
+        f"{text.format(words.format_percent(value / 100))}; at most"
+        f" {words.format_percent(most / 100)} is allowed"
         for value, most, text in failed or known
     ]
     whose = "this machine" if step.client_waiting_percent is None else "a client's machine"
@@ -259,6 +263,7 @@ def audit_escapes(step: Step) -> Audit:
     return Audit(
         name="nothing_escaped",
         passed=little or percent <= 100 * ESCAPED_SHARE,
-        detail=f"{words.rate(iops)} IOPS and {words.rate(mib_s)} MiB/s bypassed the emulated"
-        f" volume, {words.percent(percent / 100)} of all I/O",
+        detail=f"{words.format_rate(iops)} IOPS and {words.format_rate(mib_s)} MiB/s bypassed the"
+        " emulated"
+        f" volume, {words.format_percent(percent / 100)} of all I/O",
     )

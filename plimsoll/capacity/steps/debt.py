@@ -209,8 +209,9 @@ def describe_outgrown(debt: DebtGrowth | None) -> str | None:
     if debt is None or not is_lent(debt) or debt.start_bytes < ADAPTS_SHARE * debt.limit_bytes:
         return None
     return (
-        f"the log only filled: {words.percent(compute_growth(debt))} of what was written to it is"
-        f" not written back, {words.percent(GROWTH_MAX)} allowed"
+        f"the log only filled: {words.format_percent(compute_growth(debt))} of what was written to"
+        " it is"
+        f" not written back, {words.format_percent(GROWTH_MAX)} allowed"
     )
 
 
@@ -270,23 +271,25 @@ def describe_debt(steps: Sequence[Step]) -> str | None:
         level = min(debt.start_bytes / debt.limit_bytes for debt in debts)
         grew = "did not grow"
         if growth > 0:
-            grew = f"grew by at most {words.percent(growth)} of what was written"
+            grew = f"grew by at most {words.format_percent(growth)} of what was written"
         put_off = [share for share in map(_count_put_off_share, debts) if share is not None]
         pages = [debt.pages_per_operation for debt in debts if debt.pages_per_operation is not None]
         if growth > GROWTH_MAX and put_off:
-            grew += f" (page writes put off: {words.percent(max(put_off))} of the I/Os)"
+            grew += f" (page writes put off: {words.format_percent(max(put_off))} of the I/Os)"
         elif growth > GROWTH_MAX and pages:  # the server does not tell its I/Os
-            grew += f" (page writes put off: {words.number(round(max(pages), 4))} per operation)"
+            grew += (
+                f" (page writes put off: {words.format_number(round(max(pages), 4))} per operation)"
+            )
         return (
             f"write debt was read: in the windows of the answer it {grew}, and the log was at least"
-            f" {words.percent(level)} full when they began"
+            f" {words.format_percent(level)} full when they began"
         )
     waves = [step.wave_s for step in steps if step.debt is None and step.wave_s is not None]
     if 2 * len(waves) <= len(steps):
         return None
     return (
         "write debt cannot be read, but throughput comes in waves of about"
-        f" {words.duration(round(median(waves)))}: a window has to hold several of them"
+        f" {words.format_duration(round(median(waves)))}: a window has to hold several of them"
     )
 
 
@@ -308,7 +311,7 @@ def describe_purge(steps: Sequence[Step]) -> str | None:
         return None
     return (
         "the purge of old row versions fell behind in the windows of the answer, which puts off up"
-        f" to {words.percent(median(known))} of the I/Os: limits.soak_s shows what lasts"
+        f" to {words.format_percent(median(known))} of the I/Os: limits.soak_s shows what lasts"
     )
 
 

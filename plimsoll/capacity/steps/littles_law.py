@@ -22,7 +22,7 @@ class UnderWay:
     shares: str | None
 
 
-def concurrent_operations(step: Step) -> UnderWay | None:
+def compute_concurrent_operations(step: Step) -> UnderWay | None:
     """Return the concurrent operations by Little's law (1961): arrival rate x mean latency.
 
     If the shares of the operations are unknown, the result is a range: all operations may have been
@@ -77,7 +77,7 @@ def audit_littles_law(step: Step, factor: float) -> Audit:
     connections. If the operations' shares are unknown, it fails only if no shares could explain the
     figures.
     """
-    found = concurrent_operations(step)
+    found = compute_concurrent_operations(step)
     lacks = tuple(
         what
         for what, lacking in (
@@ -90,13 +90,13 @@ def audit_littles_law(step: Step, factor: float) -> Audit:
     )
     if lacks or found is None or step.connections is None:
         return _make_undecided(" and ".join(lacks))
-    begun_before = _begun_before_window(step)
+    begun_before = _estimate_begun_before_window(step)
     allowed = step.connections * factor * (1 + begun_before)
     if found.least <= allowed < found.most:
         return _make_undecided(
             f"the operations' shares: {words.format_three_figures(found.least)} to"
             f" {words.format_three_figures(found.most)} concurrent operations,"
-            f" {words.plural(step.connections, 'connection')}",
+            f" {words.format_count(step.connections, 'connection')}",
         )
     passed = found.most <= allowed
     busy, mean_us = (
@@ -104,18 +104,19 @@ def audit_littles_law(step: Step, factor: float) -> Audit:
     )
     bound = "" if found.shares else "at most " if passed else "at least "
     needed = passed and busy > step.connections * factor
-    more = f"; up to {words.percent(begun_before)} more that started before the window"
+    more = f"; up to {words.format_percent(begun_before)} more that started before the window"
     return Audit(
         name="littles_law",
         passed=passed,
-        detail=f"{words.throughput(step.throughput_ops_per_second)} x {words.latency(mean_us)} ="
+        detail=f"{words.format_throughput(step.throughput_ops_per_second)} x"
+        f" {words.format_latency(mean_us)} ="
         f" {bound}{words.format_three_figures(busy)} concurrent operations,"
-        f" {words.plural(step.connections, 'connection')}"
+        f" {words.format_count(step.connections, 'connection')}"
         f" ({found.shares or 'for any shares'}){more if needed else ''}",
     )
 
 
-def _begun_before_window(step: Step) -> float:
+def _estimate_begun_before_window(step: Step) -> float:
     """Return the most that operations begun before the window add to it; 0 if unknown."""
     longest_us = [values.get("max") for values in step.latency_us.values()]
     known = [longest for longest in longest_us if longest is not None]

@@ -7,12 +7,12 @@ from statistics import median
 from plimsoll import words
 from plimsoll.capacity.steps.audits import SOFT, audit_step
 from plimsoll.capacity.steps.debt import is_lent, is_repaying
-from plimsoll.capacity.steps.littles_law import concurrent_operations
+from plimsoll.capacity.steps.littles_law import compute_concurrent_operations
 from plimsoll.capacity.steps.step_figures import (
     StepFigures,
     combine_figures,
+    name_step,
     read_step_figures,
-    where,
 )
 from plimsoll.errors import UsageError
 from plimsoll.model.judging.capacity import Audit, Axis, Rules
@@ -65,7 +65,7 @@ def choose_axis(steps: Sequence[Step]) -> Axis:
     if None not in rates:
         return "rate_ops_per_second"
     if any(rate is not None for rate in rates):
-        bad = where(steps[rates.index(None)], rates.index(None) + 1)
+        bad = name_step(steps[rates.index(None)], rates.index(None) + 1)
         raise UsageError(
             f"{bad}: rate_ops_per_second is missing, but other steps have it: "
             "judge open-loop and closed-loop steps apart"
@@ -78,7 +78,8 @@ def choose_axis(steps: Sequence[Step]) -> Axis:
         return "clients"
     number = next(i for i, step in enumerate(steps, 1) if step.clients is None)
     raise UsageError(
-        f"{where(steps[number - 1], number)}: clients is missing: every step needs one measure of "
+        f"{name_step(steps[number - 1], number)}: clients is missing: every step needs one measure"
+        " of "
         "its load: clients, connections or rate_ops_per_second"
     )
 
@@ -112,9 +113,9 @@ def explain_dispute(steps: Sequence[Step], rules: Rules) -> str | None:
     """Return why the first of some steps does not count; None if it does, or there is none."""
     for step in steps[:1]:
         if step.void is not None:
-            return f"{where(step, 1)}: {step.void}"
+            return f"{name_step(step, 1)}: {step.void}"
         failed = (check for check in audit_step(step, rules) if check.passed is False)
-        return next((f"{where(step, 1)}: {check.detail}" for check in failed), None)
+        return next((f"{name_step(step, 1)}: {check.detail}" for check in failed), None)
     return None
 
 
@@ -156,15 +157,15 @@ def _drop_too_short(repetitions: Sequence[Repetition]) -> list[Repetition]:
     log only filled or mostly drained in it. What varies within the short windows varies within the
     long one too, and averages out.
     """
-    longest = max((_window_factor(r.step) for r in repetitions if not _is_short(r)), default=0)
-    return [r for r in repetitions if not _is_short(r) or _window_factor(r.step) >= longest]
+    longest = max((_find_window_factor(r.step) for r in repetitions if not _is_short(r)), default=0)
+    return [r for r in repetitions if not _is_short(r) or _find_window_factor(r.step) >= longest]
 
 
 def _is_short(repetition: Repetition) -> bool:
     return repetition.restless or repetition.few or repetition.unsettled
 
 
-def _window_factor(step: Step) -> int:
+def _find_window_factor(step: Step) -> int:
     return step.window_factor or 1
 
 
@@ -172,24 +173,27 @@ def _explain_client_bound(step: Step, rules: Rules) -> str | None:
     if step.refused is not None:
         return None  # more clients would be refused too
     if step.client_busy is not None and step.client_busy > rules.client_busy_max:
-        return f"the clients were busy {words.percent(step.client_busy)} of the window"
+        return f"the clients were busy {words.format_percent(step.client_busy)} of the window"
     late_us = step.send_lateness_us
     if late_us is None or late_us <= LATE_US:
         return None
-    idle = _idle_connections_share(step)
+    idle = _compute_idle_connections_share(step)
     if idle is None or idle <= 0.5:
         return None
-    late = words.latency(late_us)
-    return f"operations were sent {late} late (p99) with {words.percent(idle)} of connections idle"
+    late = words.format_latency(late_us)
+    return (
+        f"operations were sent {late} late (p99) with {words.format_percent(idle)} of connections"
+        " idle"
+    )
 
 
-def _idle_connections_share(step: Step) -> float | None:
+def _compute_idle_connections_share(step: Step) -> float | None:
     """Return the share of connections without an operation, by Little's law; None if unknown.
 
     If every connection waits for the target, late sends are the target's fault. If some are idle,
     they are the client's.
     """
-    found = concurrent_operations(step)
+    found = compute_concurrent_operations(step)
     if found is None or step.connections is None:
         return None
     return 1 - found.most / step.connections
@@ -214,7 +218,8 @@ def _select_largest_fleet(
     raised = None
     if more > fewer * (1 + RAISED_SHARE):
         raised = (
-            f"{words.plural(sizes[-1], 'client')} reached {words.throughput(more)}, {sizes[-2]:,}"
-            f" only {words.throughput(fewer)}"
+            f"{words.format_count(sizes[-1], 'client')} reached {words.format_throughput(more)},"
+            f" {sizes[-2]:,}"
+            f" only {words.format_throughput(fewer)}"
         )
     return fleets[sizes[-1]], raised

@@ -37,7 +37,7 @@ class StepFigures:
     operation_counts: Mapping[str, int] = field(default_factory=dict)  # empty if unknown
 
 
-def where(step: Step, number: int) -> str:
+def name_step(step: Step, number: int) -> str:
     """Return the name of a step for people: `step 3`, or where in a file it was read."""
     source = step.source or f"step {number}"
     return source.replace("steps/", "step ", 1) if source.startswith("steps/") else source
@@ -49,7 +49,7 @@ def read_step_figures(step: Step, number: int, rules: Rules) -> StepFigures:
     Raises:
         UsageError: The throughput, or the statistic of an operation, is missing.
     """
-    name = where(step, number)
+    name = name_step(step, number)
     if step.throughput_ops_per_second is None:
         raise UsageError(f"{name}: throughput_ops_per_second is missing")
     latency_us = {}
@@ -65,7 +65,7 @@ def read_step_figures(step: Step, number: int, rules: Rules) -> StepFigures:
         where=name,
         throughput=step.throughput_ops_per_second,
         latency_us=latency_us,
-        errors_share=_errors_share(step, name),
+        errors_share=_compute_errors_share(step, name),
         rate=step.rate_ops_per_second,
         backlog=_is_backlog_growing(step),
         slowing=_is_slowing(step, rules),
@@ -78,7 +78,7 @@ def read_step_figures(step: Step, number: int, rules: Rules) -> StepFigures:
     )
 
 
-def _errors_share(step: Step, name: str) -> float | None:
+def _compute_errors_share(step: Step, name: str) -> float | None:
     """Return failed operations / all operations; None if the errors are unknown."""
     if step.errors is None:
         return None

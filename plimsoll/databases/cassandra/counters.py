@@ -116,14 +116,14 @@ def signs_of_limits(server: ServerFigures) -> list[str]:
     signs = []
     if blocked := server.counters.get("requests_blocked"):
         signs.append(
-            f"{words.number(blocked)} requests that found all of the server's threads busy"
+            f"{words.format_number(blocked)} requests that found all of the server's threads busy"
         )
     for name, waiting in (
         ("flushes_waiting", "memtables were being flushed"),
         ("compaction_tasks_waiting", "compactions were waiting or running"),
     ):
         if count := server.gauges.get(name):
-            signs.append(f"{words.number(count)} {waiting} at its end")
+            signs.append(f"{words.format_number(count)} {waiting} at its end")
     return signs
 
 

@@ -314,7 +314,7 @@ def await_ring(target: EngineTarget, *, nodes: int, longest_s: float = _RING_S) 
     deadline = time.monotonic() + longest_s
     while (lacking := _describe_lack(target, hosts, nodes)) is not None:
         if time.monotonic() >= deadline:
-            waited = words.duration(longest_s)
+            waited = words.format_duration(longest_s)
             raise PlimsollError(f"after {waited} the cluster is not whole: {lacking}")
         time.sleep(_POLL_S)
 

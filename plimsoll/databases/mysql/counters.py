@@ -135,18 +135,18 @@ def server_figures(
 def signs_of_limits(server: ServerFigures) -> list[str]:
     """Describe what else the counters show of the server's own limits, one sentence each."""
     signs = [
-        f"{words.plural(count, 'wait')} {awaited}"
+        f"{words.format_count(count, 'wait')} {awaited}"
         for name, awaited in _WAITS.items()
         if (count := server.counters.get(name))
     ]
     dirty = server.gauges.get("Innodb_buffer_pool_pages_dirty")
     total = server.gauges.get("Innodb_buffer_pool_pages_total")
     if dirty is not None and total:
-        share = words.percent(dirty / total)
+        share = words.format_percent(dirty / total)
         signs.append(f"{share} of the buffer pool's pages were dirty at its end")
     history = server.gauges.get(HISTORY, 0)
     if history > PURGED:
-        signs.append(f"{words.number(history)} transactions waited for the purge at its end")
+        signs.append(f"{words.format_number(history)} transactions waited for the purge at its end")
     return signs
 
 
@@ -220,6 +220,6 @@ def find_unfinished_work(now: ServerCounters) -> UnfinishedWork | None:
         return UnfinishedWork(what=f"{running} statements are still running")
     history = now.values.get(HISTORY, 0)
     if history > PURGED:
-        waiting = f"{words.number(history)} transactions wait for the purge"
+        waiting = f"{words.format_number(history)} transactions wait for the purge"
         return UnfinishedWork(what=waiting, left=history)
     return None

@@ -7,7 +7,7 @@ server itself measures texts and counts values.
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
-from plimsoll.databases.counted_statements import SAMPLE_ROWS, SPREAD_ROWS, top_share
+from plimsoll.databases.counted_statements import SAMPLE_ROWS, SPREAD_ROWS, find_top_share
 from plimsoll.databases.mysql.session import Connection, Rows, execute
 from plimsoll.errors import PlimsollError
 from plimsoll.model.run.statements_seen import TOP_VALUES, ColumnSeen, IndexLeft, TableSeen
@@ -224,7 +224,7 @@ def _measure_spread(connection: Connection, table: str, column: str) -> float | 
         f"SELECT COUNT(*) FROM (SELECT {_quote_name(column)} AS v FROM {table}"  # noqa: S608 - quoted
         f" FORCE INDEX (PRIMARY) LIMIT {SPREAD_ROWS}) AS s GROUP BY v",
     )
-    return top_share([int(count) for (count,) in rows or ()], TOP_VALUES)
+    return find_top_share([int(count) for (count,) in rows or ()], TOP_VALUES)
 
 
 def _query_rows(connection: Connection, sql: str) -> Rows | None:

@@ -76,7 +76,7 @@ class MySqlWatcher:
             epoch_ms=seen_ms,
             row_lock_waiters=values.get(_ROW_LOCK_WAITERS),
             table_lock_waiters=int(waiters),
-            checkpoint_share=checkpoint_share(values),
+            checkpoint_share=compute_checkpoint_share(values),
             debt=find_write_debt(values),
         )
 
@@ -124,7 +124,7 @@ def _count_ios(values: Mapping[str, int]) -> int | None:
     return None if None in counts else sum(count or 0 for count in counts)
 
 
-def checkpoint_share(values: Mapping[str, int]) -> float | None:
+def compute_checkpoint_share(values: Mapping[str, int]) -> float | None:
     """Return the checkpoint age as a share of the redo log; None if it is unknown.
 
     Args:

@@ -84,24 +84,27 @@ def signs_of_limits(server: ServerFigures) -> list[str]:
     requested, timed = grown.get("checkpoints_requested"), grown.get("checkpoints_timed")
     buffers = grown.get("checkpoint_buffers", 0)
     if requested or timed:
-        begun = words.plural((requested or 0) + (timed or 0), "checkpoint")
+        begun = words.format_count((requested or 0) + (timed or 0), "checkpoint")
         because = f", {requested} of them because max_wal_size was full" if requested else ""
         signs.append(f"{begun} began{because}")
     if buffers:
         pages = grown.get("wal_full_pages", 0)
         signs.append(
-            f"checkpoints wrote {words.number(buffers)} pages, and {words.number(pages)} whole"
+            f"checkpoints wrote {words.format_number(buffers)} pages, and"
+            f" {words.format_number(pages)} whole"
             " pages went into the log behind them"
         )
     if count := grown.get("backend_writes"):
-        signs.append(f"sessions had to write {words.number(count)} pages to make room for others")
+        signs.append(
+            f"sessions had to write {words.format_number(count)} pages to make room for others"
+        )
     if count := grown.get("wal_buffers_full"):
-        signs.append(f"{words.plural(count, 'wait')} for room in the log's buffers")
+        signs.append(f"{words.format_count(count, 'wait')} for room in the log's buffers")
     vacuumed = grown.get("autovacuum_reads", 0) + grown.get("autovacuum_writes", 0)
     if vacuumed:
-        signs.append(f"autovacuum read and wrote {words.number(vacuumed)} pages")
+        signs.append(f"autovacuum read and wrote {words.format_number(vacuumed)} pages")
     if count := grown.get("deadlocks"):
-        signs.append(words.plural(count, "deadlock"))
+        signs.append(words.format_count(count, "deadlock"))
     unknown = describe_uncounted(server.gauges.get(OLD_VERSION))
     return [*signs, *_describe_samples(server.looks), *unknown]
 
@@ -126,7 +129,7 @@ def _describe_samples(looks: ServerLooks | None) -> list[str]:
         return []
     signs = []
     if looks.checkpoint_looks:
-        of_looks = f"{looks.checkpoint_looks} of {words.plural(looks.looks, 'sample')}"
+        of_looks = f"{looks.checkpoint_looks} of {words.format_count(looks.looks, 'sample')}"
         signs.append(f"a checkpoint was in progress in {of_looks}")
     if looks.autovacuum_workers:
         workers = words.format_three_figures(looks.autovacuum_workers)
@@ -189,11 +192,13 @@ def find_unfinished_work(now: ServerCounters) -> UnfinishedWork | None:
     """
     running = now.values.get("running", 0)
     if running:
-        return UnfinishedWork(what=f"{words.plural(running, 'statement')} still running")
+        return UnfinishedWork(what=f"{words.format_count(running, 'statement')} still running")
     if workers := now.values.get("autovacuum_workers"):
         left = now.values.get("autovacuum_blocks_left", 0)
-        at_work = words.plural(workers, "autovacuum worker")
-        return UnfinishedWork(what=f"{at_work} with {words.number(left)} pages left", left=left)
+        at_work = words.format_count(workers, "autovacuum worker")
+        return UnfinishedWork(
+            what=f"{at_work} with {words.format_number(left)} pages left", left=left
+        )
     return None
 
 

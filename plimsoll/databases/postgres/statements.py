@@ -10,7 +10,13 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from plimsoll.databases.connecting import use_connection
-from plimsoll.databases.counted_statements import PATIENCE_S, TEXT_MOST, Counted, Look, top_share
+from plimsoll.databases.counted_statements import (
+    PATIENCE_S,
+    TEXT_MOST,
+    Counted,
+    Look,
+    find_top_share,
+)
 from plimsoll.databases.postgres.session import (
     OURS,
     Connection,
@@ -245,7 +251,7 @@ def _compute_spread(frequencies: list[float] | None, distinct: int | None) -> fl
     """Return the share of rows with the commonest fifth of the values, if all values are known."""
     if not frequencies or distinct is None or len(frequencies) < distinct:
         return None
-    return top_share([round(float(share) * 1e6) for share in frequencies], TOP_VALUES)
+    return find_top_share([round(float(share) * 1e6) for share in frequencies], TOP_VALUES)
 
 
 @contextmanager

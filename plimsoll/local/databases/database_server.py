@@ -71,7 +71,7 @@ class DatabaseServer(ABC):
                 raise PlimsollError(f"{self._NAME} did not start: {reason}")
             if time.monotonic() >= deadline:
                 self.kill()
-                waited = words.duration(timeout_s)
+                waited = words.format_duration(timeout_s)
                 raise PlimsollError(
                     f"{self._NAME} did not answer in {waited}; its log is {self.log}"
                 )

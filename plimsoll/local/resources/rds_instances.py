@@ -24,7 +24,7 @@ from plimsoll.local.resources.template_volumes import (
     switch_read_cache,
 )
 from plimsoll.model.aws.instances import instance_limits
-from plimsoll.model.databases import rds_facts
+from plimsoll.model.databases import find_rds_facts
 from plimsoll.volumes import EmulatedVolume
 
 
@@ -77,7 +77,7 @@ def create_rds_instance(
         volume = EmulatedVolume.create(
             directory,
             requested,
-            service=rds_facts(engine).service,
+            service=find_rds_facts(engine).service,
             # the class is AWS's, whose I/O limits do not apply to another cloud's volume
             instance_limits=instance_limits(instance_class) if requested.cloud == "aws" else None,
             settings=asked.volume_settings,

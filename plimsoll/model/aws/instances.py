@@ -259,7 +259,7 @@ class InstanceSize(Model):
     memory_gib: float
 
 
-def instance_size(instance_class: str) -> InstanceSize | None:
+def find_instance_size(instance_class: str) -> InstanceSize | None:
     """Return vCPUs and memory of a class, `m5.large` or `db.m5.large`; None if no rule fits it."""
     named = _NAME.fullmatch(instance_class)
     if named is None:
@@ -302,7 +302,7 @@ class CpuCredits(Model):
     full: float  # credits in a full balance
 
 
-def cpu_credits(instance_class: str) -> CpuCredits | None:
+def find_cpu_credits(instance_class: str) -> CpuCredits | None:
     """Return the CPU credits of a class, `t3.large` or `db.t3.large`; None if it has none."""
     family, _, size = instance_class.removeprefix("db.").partition(".")
     if family not in _FAMILIES or size not in _BURSTABLE_SIZES:

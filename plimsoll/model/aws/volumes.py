@@ -188,7 +188,7 @@ def _range_error(field: str, value: int, subject: str, low: int, high: int) -> U
     return _volume_error(field, problem, value, Range(low, high))
 
 
-def iops_range(volume: Volume, row: Band) -> tuple[int, int]:
+def find_iops_range(volume: Volume, row: Band) -> tuple[int, int]:
     """Return the lowest and highest IOPS that can be provisioned for a volume of this size."""
     assert row.min_iops is not None  # noqa: S101 - callers check that IOPS can be provisioned
     assert row.max_iops is not None  # noqa: S101 - callers check
@@ -197,7 +197,9 @@ def iops_range(volume: Volume, row: Band) -> tuple[int, int]:
     return low, max(low, high)
 
 
-def throughput_range(volume: Volume, row: Band, *, service: Service = "ebs") -> tuple[int, int]:
+def find_throughput_range(
+    volume: Volume, row: Band, *, service: Service = "ebs"
+) -> tuple[int, int]:
     """Return the lowest and highest MiB/s that can be provisioned at the volume's IOPS."""
     assert row.min_throughput_mib_s is not None  # noqa: S101 - callers check
     assert row.max_throughput_mib_s is not None  # noqa: S101 - callers check
@@ -236,7 +238,7 @@ def require_valid_volume(volume: Volume, *, service: Service = "ebs") -> None:
             " provisioned; leave it out"
         )
         raise _volume_error("throughput_mib_s", problem, volume.throughput_mib_s)
-    low, high = throughput_range(volume, row, service=service)
+    low, high = find_throughput_range(volume, row, service=service)
     if not low <= volume.throughput_mib_s <= high:
         iops = f" at {volume.iops:,} IOPS" if volume.iops is not None else ""
         raise _range_error("throughput_mib_s", volume.throughput_mib_s, subject + iops, low, high)
@@ -263,7 +265,7 @@ def _check_iops(volume: Volume, row: Band, service: Service) -> None:
             )
             raise _volume_error("iops", problem, volume.iops)
         return
-    low, high = iops_range(volume, row)
+    low, high = find_iops_range(volume, row)
     if volume.iops is None:
         if row.iops_required:
             path, problem = ("volume", "iops"), f"{subject} needs a value from {low:,} to {high:,}"
@@ -349,7 +351,7 @@ def _gp2_limits(size_gib: int, stripes: int, latency_us: float) -> VolumeLimits:
 def _derive_throughput(volume: Volume, row: Band, iops: float, service: Service) -> float:
     most = row.throughput_limit_mib_s
     if volume.type == "gp3":
-        return most or throughput_range(volume, row, service=service)[0]
+        return most or find_throughput_range(volume, row, service=service)[0]
     assert most is not None  # noqa: S101 - every io1 and io2 rule has it
     if volume.type == "io2":
         # "scales proportionally up to 0.256 MiB/s per provisioned IOPS" (source: EBS_PROVISIONED)

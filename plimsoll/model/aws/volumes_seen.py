@@ -6,7 +6,7 @@ from pydantic import Field
 
 from plimsoll import words
 from plimsoll.model.base import Model
-from plimsoll.model.histograms import percentile_us
+from plimsoll.model.histograms import find_percentile_us
 
 
 class Escape(Model):
@@ -88,7 +88,9 @@ def _difference(before: VolumeSample, after: VolumeSample, field: str) -> int:
 
 
 def _percentile_us(before: dict[int, int], after: dict[int, int], share: float) -> int | None:
-    return percentile_us({upper: n - before.get(upper, 0) for upper, n in after.items()}, share)
+    return find_percentile_us(
+        {upper: n - before.get(upper, 0) for upper, n in after.items()}, share
+    )
 
 
 def rates(
@@ -191,7 +193,7 @@ def host_bound(before: VolumeSample, after: VolumeSample) -> HostBound:
     bound = share > HOST_BOUND_SHARE
     figures = (
         f"{late:,} of {operations:,} operations waited for this machine's disk, "
-        f"{words.percent(share)} of the time spent in I/O"
+        f"{words.format_percent(share)} of the time spent in I/O"
     )
     return HostBound(
         host_bound=bound,
@@ -254,7 +256,7 @@ def judge_escapes(before: VolumeSample, after: VolumeSample) -> Escaped:
     if operations:
         sentences.append(
             f"{_describe_amount(operations, size)} bypassed the volume,"
-            f" {words.percent(share)} of all I/O: {_describe_programs(escapes)}"
+            f" {words.format_percent(share)} of all I/O: {_describe_programs(escapes)}"
         )
     if after.unwatched:
         sentences.append("what processes without a watcher moved past the volume could not be seen")
@@ -277,7 +279,7 @@ def _count_held_io(before: VolumeSample, after: VolumeSample) -> tuple[int, int]
 
 
 def _describe_amount(operations: int, size: int) -> str:
-    calls = words.plural(operations, "read or write", "reads and writes")
+    calls = words.format_count(operations, "read or write", "reads and writes")
     return f"{calls} ({words.format_three_figures(size / 2**20)} MiB)"
 
 

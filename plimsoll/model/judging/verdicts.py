@@ -120,7 +120,7 @@ _FACTS: dict[Verdict, VerdictFacts] = {
 }
 
 
-def verdict_facts(verdict: Verdict) -> VerdictFacts:
+def find_verdict_facts(verdict: Verdict) -> VerdictFacts:
     """Return what is known of a verdict."""
     return _FACTS[verdict]
 

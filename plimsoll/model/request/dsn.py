@@ -9,7 +9,7 @@ from typing import Literal, TypeVar, assert_never, get_args
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from plimsoll.errors import UsageError
-from plimsoll.model.databases import Engine, ProtocolFacts, protocol_facts, protocol_of_engine
+from plimsoll.model.databases import Engine, ProtocolFacts, find_protocol, find_protocol_facts
 from plimsoll.model.engine.asked import EngineTarget, Protocol, StatementMode, Tls
 from plimsoll.model.engine.networks import require_network
 
@@ -65,7 +65,9 @@ def is_loopback(host: str) -> bool:
 
 
 T = TypeVar("T")
-_FACTS: dict[Protocol, ProtocolFacts] = {name: protocol_facts(name) for name in get_args(Protocol)}
+_FACTS: dict[Protocol, ProtocolFacts] = {
+    name: find_protocol_facts(name) for name in get_args(Protocol)
+}
 _SCHEMES = {scheme: name for name, facts in _FACTS.items() for scheme in facts.dsn_schemes}
 _MODES: dict[str, TlsMode] = {mode: mode for mode in get_args(TlsMode)}
 _STATEMENT_MODES: dict[str, StatementMode] = {mode: mode for mode in get_args(StatementMode)}
@@ -91,7 +93,7 @@ def find_engine(dsn: str) -> Engine:
     scheme = urlsplit(dsn).scheme
     engines: dict[str, Engine] = {name: name for name in get_args(Engine)}
     protocol = _SCHEMES[scheme]
-    of_protocol = [name for name in engines.values() if protocol_of_engine(name) == protocol]
+    of_protocol = [name for name in engines.values() if find_protocol(name) == protocol]
     return engines.get(scheme, of_protocol[0])
 
 

@@ -9,7 +9,7 @@ from plimsoll.complaints import Complaint
 from plimsoll.errors import UsageError
 from plimsoll.model.aws.volumes import Service, Volume, require_valid_volume
 from plimsoll.model.base import Model
-from plimsoll.model.databases import Engine, protocol_facts, protocol_of_engine, rds_facts
+from plimsoll.model.databases import Engine, find_protocol, find_protocol_facts, find_rds_facts
 from plimsoll.model.engine.asked import StatementMode, require_cluster, require_options
 from plimsoll.model.engine.networks import Network
 from plimsoll.model.request.dsn import TlsMode
@@ -138,7 +138,7 @@ class EndpointTarget(Model):
         on_rds = self.host.lower().endswith(".rds.amazonaws.com")
         if not on_rds or self.engine == "cassandra":
             return "ebs"
-        return rds_facts(self.engine).service
+        return find_rds_facts(self.engine).service
 
     @model_validator(mode="before")
     @classmethod
@@ -146,14 +146,14 @@ class EndpointTarget(Model):
         if isinstance(given, dict) and "port" not in given:
             for engine in get_args(Engine):
                 if given.get("engine") == engine:
-                    port = protocol_facts(protocol_of_engine(engine)).default_port
+                    port = find_protocol_facts(find_protocol(engine)).default_port
                     return {**given, "port": port}
         return given
 
     @model_validator(mode="after")
     def _require_options_of_family(self) -> Self:
-        require_options(protocol_of_engine(self.engine), self.statement_mode, self.allow_md5)
-        require_cluster(protocol_of_engine(self.engine), self.nodes)
+        require_options(find_protocol(self.engine), self.statement_mode, self.allow_md5)
+        require_cluster(find_protocol(self.engine), self.nodes)
         return self
 
     @property

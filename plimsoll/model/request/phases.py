@@ -294,7 +294,7 @@ def passes(phases: tuple[Phase, ...]) -> list[Pass]:
     ]
 
 
-def records_per_operation(operations: Sequence[EngineOperation]) -> float:
+def compute_records_per_operation(operations: Sequence[EngineOperation]) -> float:
     """Return the mean number of records per operation of a mix."""
     weights = sum(operation.weight for operation in operations)
     return sum(operation.weight * operation.records for operation in operations) / weights

@@ -10,7 +10,7 @@ from plimsoll.errors import UsageError
 from plimsoll.model.aws.instances import require_plausible
 from plimsoll.model.aws.volumes import Service, Volume, require_valid_volume
 from plimsoll.model.base import Model
-from plimsoll.model.databases import AuroraEngine, RdsEngine, rds_facts
+from plimsoll.model.databases import AuroraEngine, RdsEngine, find_rds_facts
 from plimsoll.model.datasets import SnapshotArn
 from plimsoll.model.rds_versions import require_measurable
 from plimsoll.model.request.dsn import TlsMode
@@ -145,7 +145,7 @@ class RdsTarget(Model):
     @property
     def service(self) -> Service:
         """The service whose rules apply to its volume."""
-        return rds_facts(self.engine).service
+        return find_rds_facts(self.engine).service
 
     @model_validator(mode="after")
     def _check_version(self) -> Self:

@@ -177,7 +177,7 @@ class Request(Model):
         most_s = compute_longest_load_s(clients)
         if self.load.warmup_s + soak_s / count > most_s:
             problem = (
-                f"is {words.plural(count, 'window')} of {soak_s / count:g} s, each after"
+                f"is {words.format_count(count, 'window')} of {soak_s / count:g} s, each after"
                 f" load.warmup_s = {self.load.warmup_s:g} s, and a client may run for"
                 f" {most_s:g} s"
             )

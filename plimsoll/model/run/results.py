@@ -153,7 +153,8 @@ def note_no_rows(
             succeeded[name] += totals.succeeded if unsure else 0
             rows[name] += totals.rows or 0
     return tuple(
-        f"{name} met no row in any of its {words.plural(count, 'operation')}: if its rows are meant"
+        f"{name} met no row in any of its {words.format_count(count, 'operation')}: if its rows"
+        " are meant"
         " to be there, state `rows: 1` in its statement; then such a load does not count"
         for name, count in succeeded.items()
         if count >= _ENOUGH and not rows[name]

@@ -122,7 +122,7 @@ class Readout:
         for title, values in self.series.items():
             known = [value for value in values if value is not None]
             if known:
-                low, high = words.rate(min(known)), words.rate(max(known))
+                low, high = words.format_rate(min(known)), words.format_rate(max(known))
                 parts.append(f"{title}: from {low} to {high}")
         return "; ".join(parts)
 

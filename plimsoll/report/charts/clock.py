@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Any
 
-from plimsoll.model.histograms import merge_histograms, percentile_us
+from plimsoll.model.histograms import find_percentile_us, merge_histograms
 from plimsoll.model.judging.steps import TargetSample
 from plimsoll.model.run.results import RunResult, Seconds, SecondTotals
 from plimsoll.report.charts import scale
@@ -26,7 +26,7 @@ HEAT_ROWS_PER_OCTAVE = 4  # rows in an octave of latency: each spans 19 %
 HEAT_CLASSES = 7
 
 
-def bin_width_s(length_s: float, columns: int = COLUMNS_MOST) -> int:
+def choose_bin_width_s(length_s: float, columns: int = COLUMNS_MOST) -> int:
     """Return the smallest bin width with which at most `columns` bins span the length."""
     widths = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600)
     return next((w for w in widths if length_s / w <= columns), math.ceil(length_s / columns))
@@ -48,8 +48,8 @@ class Clock:
         operations = len({second.operation for second in seconds.operations})
         # with more operations, each gets fewer columns
         share = min(1.0, USUAL_OPERATIONS / max(1, operations))
-        self.width_s = bin_width_s(self.length_s, round(COLUMNS_MOST * share))
-        self.heat_width_s = bin_width_s(self.length_s, round(HEAT_COLUMNS_MOST * share))
+        self.width_s = choose_bin_width_s(self.length_s, round(COLUMNS_MOST * share))
+        self.heat_width_s = choose_bin_width_s(self.length_s, round(HEAT_COLUMNS_MOST * share))
 
     def at(self, epoch_s: float) -> float:
         """Seconds since the start, to the millisecond."""
@@ -85,8 +85,8 @@ def build_operation_rows(clock: Clock, seconds: Iterable[SecondTotals]) -> list[
                 "operation": operation,
                 "rate": sum(member.succeeded for member in members) / span_s,
                 "errors": sum(member.errors for member in members) / span_s,
-                "p50_us": percentile_us(buckets, 0.50),
-                "p99_us": percentile_us(buckets, 0.99),
+                "p50_us": find_percentile_us(buckets, 0.50),
+                "p99_us": find_percentile_us(buckets, 0.99),
                 "max_us": max(worst, default=None),
             }
         )

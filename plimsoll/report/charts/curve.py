@@ -23,9 +23,9 @@ from plimsoll.report.charts.theme import (
     SHAPES,
     answer_marks,
     draw_line_through,
-    limit_tip,
     list_outcome_keys,
     load_tip,
+    make_limit_tip,
     select_drawable,
 )
 
@@ -38,7 +38,7 @@ def draw_curve(curve: rows.Curve) -> Chart | None:
     found = select_drawable(curve.points, "throughput", "latency_us")
     if not found:
         return None
-    name = words.statistic(curve.statistic)
+    name = words.name_statistic(curve.statistic)
     operations = curve.operations
     colors = dict(zip(operations, theme.choose_series_colors(len(operations)), strict=True))
     limits_us = curve.limits
@@ -54,12 +54,17 @@ def draw_curve(curve: rows.Curve) -> Chart | None:
     marks: list[Mark] = [
         *answer_marks(curve.answer, x.high),
         *(
-            Rule(colors[row["operation"]], y=row["limit_us"], dash=LIMIT_DASH, tip=limit_tip(row))
+            Rule(
+                colors[row["operation"]],
+                y=row["limit_us"],
+                dash=LIMIT_DASH,
+                tip=make_limit_tip(row),
+            )
             for row in limits_us
         ),
         *(
             Label(row["label"], y=row["limit_us"], shift_px=(4, -3))
-            for row in limit_labels(limits_us, heights)
+            for row in label_limits(limits_us, heights)
         ),
     ]
     for operation, color in colors.items():
@@ -115,7 +120,7 @@ def _make_load_label(row: rows.Row) -> Label:
     )
 
 
-def limit_labels(limits_us: Sequence[rows.Row], heights: list[float]) -> list[rows.Row]:
+def label_limits(limits_us: Sequence[rows.Row], heights: list[float]) -> list[rows.Row]:
     """Label the limits; if several are too close for a label each, the topmost names all."""
     if not limits_us:
         return []
@@ -131,7 +136,7 @@ def limit_labels(limits_us: Sequence[rows.Row], heights: list[float]) -> list[ro
             "limit_us": group[0]["limit_us"],
             "label": "limit of "
             + ", of ".join(
-                f"{row['operation']}: {words.latency(row['limit_us'])}" for row in group
+                f"{row['operation']}: {words.format_latency(row['limit_us'])}" for row in group
             ),
         }
         for group in groups
@@ -147,10 +152,10 @@ DASHES = ("", "6 3", "2 2", "8 2 2 2")  # one for each statistic, from the lowes
 
 def describe_drawn_limit(capacity: Capacity, operation: str) -> str:
     """Describe the drawn limit for the chart's caption; empty if there is none."""
-    name = words.statistic(capacity.statistic)
-    limits_us = [row["limit_us"] for row in rows.limit_rows(capacity, operation)]
+    name = words.name_statistic(capacity.statistic)
+    limits_us = [row["limit_us"] for row in rows.make_limit_rows(capacity, operation)]
     return "".join(
-        f" Dotted line: the limit of its {name}, {words.latency(us)}." for us in limits_us
+        f" Dotted line: the limit of its {name}, {words.format_latency(us)}." for us in limits_us
     )
 
 
@@ -210,10 +215,10 @@ def draw_throughput(capacity: Capacity) -> Chart | None:
     return Chart("throughput", [panel])
 
 
-def latency(capacity: Capacity, operation: str) -> Chart | None:
+def draw_latency(capacity: Capacity, operation: str) -> Chart | None:
     """Draw the latency percentiles of one operation by load."""
     found = [
-        row | {"statistic": words.statistic(row["statistic"])}
+        row | {"statistic": words.name_statistic(row["statistic"])}
         for row in select_drawable(rows.list_latency_rows(capacity), "latency_us")
         if row["operation"] == operation
     ]
@@ -221,9 +226,9 @@ def latency(capacity: Capacity, operation: str) -> Chart | None:
         return None
     operations = rows.list_operations(capacity)
     color = theme.choose_series_colors(len(operations))[operations.index(operation)]
-    names = [words.statistic(one) for one in rows.list_shown_statistics(capacity)]
+    names = [words.name_statistic(one) for one in rows.list_shown_statistics(capacity)]
     dashes = dict(zip(names, DASHES, strict=False))
-    limits_us = [row["limit_us"] for row in rows.limit_rows(capacity, operation)]
+    limits_us = [row["limit_us"] for row in rows.make_limit_rows(capacity, operation)]
     points = [_make_latency_point(row, color, capacity.axis) for row in found]
     lines: dict[str, list[rows.Row]] = {}
     for row in found:

@@ -67,14 +67,14 @@ def draw_history(history: History, metric: str) -> Chart | None:
         marks=marks,
         height_px=HEIGHT_PX,
         keys=[Key(name, COLORS[name]) for name in series],
-        summary=f"latest: {', '.join(told)}; {words.plural(changes, 'change')}",
+        summary=f"latest: {', '.join(told)}; {words.format_count(changes, 'change')}",
     )
     return Chart(f"history-{metric}", [panel])
 
 
 def format_metric(metric: str, value: float) -> str:
     """Format a value of a check's metric, whose name tells its unit."""
-    return words.latency(value) if metric.startswith("latency") else words.rate(value)
+    return words.format_latency(value) if metric.startswith("latency") else words.format_rate(value)
 
 
 def _find_dots(runs: Sequence[tuple[float, RunOfCheck]], metric: str) -> Iterator[_Dot]:
@@ -149,7 +149,7 @@ def _mark_change(change: Change, x: Scale) -> list[Mark]:
         ),
         Line([[(at_s, change.after.mean), (at_s + reach_s, change.after.mean)]], color, dash="2 3"),
         Label(
-            f"{word} {sign}{words.percent(abs(change.change_share))}",
+            f"{word} {sign}{words.format_percent(abs(change.change_share))}",
             x=at_s,
             shift_px=(-5 if late else 5, 11),
             anchor="end" if late else "start",

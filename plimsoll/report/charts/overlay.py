@@ -12,9 +12,9 @@ from plimsoll.report.charts.theme import (
     LIMIT_DASH,
     SHAPES,
     draw_line_through,
-    limit_tip,
     list_outcome_keys,
     load_tip,
+    make_limit_tip,
     select_drawable,
 )
 
@@ -86,7 +86,7 @@ def draw_curves(
     statistics = {curve.statistic for curve in judged.values()}
     if not found or len(statistics) != 1:
         return None
-    name = words.statistic(statistics.pop())
+    name = words.name_statistic(statistics.pop())
     limits = [
         row | {"run": run}
         for run, curve in judged.items()
@@ -108,7 +108,7 @@ def draw_curves(
                 looks[row["run"]][0],
                 y=row["limit_us"],
                 dash=LIMIT_DASH,
-                tip=[("run", row["run"]), *limit_tip(row)],
+                tip=[("run", row["run"]), *make_limit_tip(row)],
             )
             for row in limits
         ),
@@ -136,7 +136,9 @@ def _answer_rules(curves: Mapping[str, rows.Curve | None]) -> list[Rule]:
     for name, (color, _) in _run_looks(list(curves)).items():
         curve = curves[name]
         if curve is not None and (answer := curve.answer) is not None:
-            shown = words.prepend_bound(words.throughput(answer.ops_per_second), answer.bound)
+            shown = words.prepend_bound(
+                words.format_throughput(answer.ops_per_second), answer.bound
+            )
             tip = [("run", name), ("capacity", shown)]
             rules.append(Rule(color, x=answer.ops_per_second, opacity=0.8, tip=tip))
     return rules

@@ -27,7 +27,7 @@ class Panels:
         self.width_s = width_s
         self.steps = steps
         self.panels: list[Panel] = []
-        self.per = "per second" if width_s == 1 else f"mean of {words.duration(width_s)}"
+        self.per = "per second" if width_s == 1 else f"mean of {words.format_duration(width_s)}"
         unit = "h:min" if scale.is_in_hours(length_s) else "min:s"
         self.x = scale.make_time_scale(length_s, f"time since the run was submitted, {unit}")
         self.windows = [Box((row["window"], row["t2"]), color=theme.BAND) for row in steps]

@@ -24,10 +24,10 @@ AXIS_TITLES = {
 
 def find_capacity_load(capacity: Capacity) -> JudgedStep | None:
     """Return the load of the capacity's figure; None if there is none."""
-    return None if capacity.at is None else by_load(capacity).get(capacity.at)
+    return None if capacity.at is None else index_by_load(capacity).get(capacity.at)
 
 
-def by_load(capacity: Capacity) -> dict[float, JudgedStep]:
+def index_by_load(capacity: Capacity) -> dict[float, JudgedStep]:
     """Return each load's judgement; what it sustains, rather than what burst credits paid for."""
     return {judged.load: judged for judged in reversed(capacity.steps)}
 
@@ -123,7 +123,7 @@ def collect_curve(capacity: Capacity) -> Curve:
         axis=capacity.axis,
         points=list_curve_rows(capacity),
         repetitions=list_repetition_rows(capacity),
-        limits=limit_rows(capacity),
+        limits=make_limit_rows(capacity),
         answer=None if figure is None else AnswerLine(figure, capacity.bound, ends),
     )
 
@@ -156,7 +156,7 @@ def build_curve_rows(
             "latency_us": latency_us,
             "limit_us": load.limit_us.get(operation),
             "in_bracket": load.row["load"] in ends,
-            "label": words.number(load.row["load"])
+            "label": words.format_number(load.row["load"])
             if place in shown and latency_us == max(load.latency_us.values())
             else None,
         }
@@ -202,7 +202,7 @@ def list_latency_rows(capacity: Capacity) -> list[Row]:
     return rows
 
 
-def limit_rows(capacity: Capacity, operation: str | None = None) -> list[Row]:
+def make_limit_rows(capacity: Capacity, operation: str | None = None) -> list[Row]:
     """Build a row for the limit of each measured operation, or of one of them."""
     limits = {name: us for judged in capacity.steps for name, us in judged.limit_us.items()}
     return [

@@ -132,7 +132,7 @@ def make_time_scale(length_s: float, title: str) -> Scale:
 
 
 def _number_ticks(values: Iterable[float]) -> tuple[tuple[float, str], ...]:
-    return tuple((value, words.number(value)) for value in values)
+    return tuple((value, words.format_number(value)) for value in values)
 
 
 def _log_ticks(low: float, high: float) -> list[float]:

@@ -69,7 +69,7 @@ def _iops_limits(promised: VolumeLimits | VolumeCaps | None, count: int) -> Rows
 
 
 def _limit(name: str, value: float, unit: str) -> dict[str, Any]:
-    return {"value": value, "label": f"{name} {words.number(value)} {unit}"}
+    return {"value": value, "label": f"{name} {words.format_number(value)} {unit}"}
 
 
 def _add_panel(

@@ -138,7 +138,7 @@ def load_tip(row: rows.Row, axis: Axis = "clients") -> Tip:
     counts = [name for name in ("clients", "connections") if row[name] is not None]
     return [
         *([("offered, ops/s", f"{row['load']:,.0f}")] if offered else []),
-        *((name, words.number(row[name])) for name in counts),
+        *((name, words.format_number(row[name])) for name in counts),
         ("throughput, ops/s", f"{row['throughput']:,.1f}"),
         ("repetitions", str(row["repetitions"])),
         ("judged", row["outcome"]),
@@ -146,7 +146,7 @@ def load_tip(row: rows.Row, axis: Axis = "clients") -> Tip:
     ]
 
 
-def limit_tip(row: rows.Row) -> Tip:
+def make_limit_tip(row: rows.Row) -> Tip:
     """Build the tooltip of a latency limit."""
     return [("operation", row["operation"]), ("limit, µs", f"{row['limit_us']:,.0f}")]
 
@@ -162,7 +162,7 @@ def answer_marks(answer: rows.AnswerLine | None, most: float) -> list[Mark]:
         return []
     figure = answer.ops_per_second
     left = figure < most / 2  # the text stands on the side with room
-    told = words.prepend_bound(words.throughput(figure), answer.bound)
+    told = words.prepend_bound(words.format_throughput(figure), answer.bound)
     label = Label(
         f"{told}, the lower end of the interval" if answer.is_lower_end else told,
         x=figure,

@@ -91,7 +91,7 @@ def add_phases(panels: Panels, found: Rows) -> None:
         for row in found
     ]
     for row in panels.steps:
-        tip = [("step", str(row["step"])), ("clients", words.number(row["clients"]))]
+        tip = [("step", str(row["step"])), ("clients", words.format_number(row["clients"]))]
         marks.append(Box((row["t"], row["t2"]), edge=theme.RULE, tip=tip))
     for row in panels.steps:
         if row["label"] is not None:
@@ -114,8 +114,10 @@ def add_phases(panels: Panels, found: Rows) -> None:
         )
         marks.append(label)
     spans = [(row["phase"], row["t2"] - row["t"]) for row in found]
-    told = [f"{name} for {words.duration(length_s)}" for name, length_s in spans]
-    summary = "; ".join(filter(None, (", ".join(told), words.plural(len(panels.steps), "step"))))
+    told = [f"{name} for {words.format_duration(length_s)}" for name, length_s in spans]
+    summary = "; ".join(
+        filter(None, (", ".join(told), words.format_count(len(panels.steps), "step")))
+    )
     title = "phases and steps" if found else "steps"
     panels.add("phases", Scale(0, 1, title), marks, summary=summary, height_px=56)
 
@@ -146,7 +148,7 @@ def add_operation_panels(panels: Panels, series: Rows, names: Sequence[str]) -> 
     )
     known = [row["p99_us"] for row in series if row["p99_us"] is not None]
     if known:
-        every = "second" if width_s == 1 else words.duration(width_s)
+        every = "second" if width_s == 1 else words.format_duration(width_s)
         panels.add(
             "latency",
             scale.make_latency_scale(known, f"p99 latency of every {every} (log scale)"),
@@ -179,7 +181,7 @@ def draw_heat_map(result: RunResult, seconds: Seconds) -> Chart | None:
     if not cells:
         return None
     colors = dict(zip(classes, theme.HEAT[-len(classes) :], strict=True))
-    span = words.duration(clock.heat_width_s)
+    span = words.format_duration(clock.heat_width_s)
     present = {row["operation"] for row in cells}
     names = rows.list_timed_operations(result.capacity, cells)
     names = [name for name in names if name in present]
@@ -196,7 +198,8 @@ def draw_heat_map(result: RunResult, seconds: Seconds) -> Chart | None:
             ],
             keys=[Key(one, color, "square") for one, color in colors.items() if name == names[0]],
             latency_rows=clocks.HEAT_ROWS_PER_OCTAVE,
-            summary=f"from {words.latency(min(edges))} to {words.latency(max(edges))}",
+            summary=f"from {words.format_latency(min(edges))} to"
+            f" {words.format_latency(max(edges))}",
             height_px=HEAT_MAP_HEIGHT_PX,
         )
     return panels.make_chart("heat-map")

@@ -13,8 +13,8 @@ from plimsoll.model.request.request import Request
 from plimsoll.model.request.search_request import RampSearch, Search, StepsSearch
 from plimsoll.model.run.experiment_record import FreshFigures, FreshRun
 from plimsoll.model.run.results import RunResult
-from plimsoll.quoting.costs import usd_per_million
-from plimsoll.report.charts.rows import by_load, find_capacity_load
+from plimsoll.quoting.costs import compute_usd_per_million
+from plimsoll.report.charts.rows import find_capacity_load, index_by_load
 from plimsoll.report.comparing.fresh_targets import (
     divide_fresh,
     make_fresh_cell_key,
@@ -67,7 +67,7 @@ def _list_request_fields(request: Request) -> dict[str, Any]:
     return _flatten(request.model_dump(mode="json", exclude=_NOT_ASKED, exclude_none=True))
 
 
-def differences(results: Sequence[RunResult]) -> tuple[Difference, ...]:
+def list_field_differences(results: Sequence[RunResult]) -> tuple[Difference, ...]:
     """List the fields in which the runs' requests differ, and their places if those differ."""
     asked = [_list_request_fields(result.request) for result in results]
     differing = []
@@ -89,7 +89,11 @@ def _format_value(value: Any) -> str:
 
 def name_runs(results: Sequence[RunResult]) -> tuple[str, ...]:
     """Name each run uniquely: by what differs if that is little, else by its name or id."""
-    differing = [d for d in differences(results) if d.field not in {"target.kind", "workload.kind"}]
+    differing = [
+        d
+        for d in list_field_differences(results)
+        if d.field not in {"target.kind", "workload.kind"}
+    ]
     short = tuple(_write_label(differing, index) for index in range(len(results)))
     if 1 <= len(differing) <= LABEL_FIELDS_MOST and len(set(short)) == len(short):
         return short
@@ -225,7 +229,7 @@ def compare_runs(
         warnings=tuple(warnings),
         runs=tuple(lines),
         equal_loads=find_equal_loads(results),
-        differences=differences(results),
+        differences=list_field_differences(results),
         fresh=fresh,
         fresh_ratios=fresh_ratios,
     )
@@ -294,11 +298,11 @@ def _write_line(name: str, result: RunResult, price: float | None, ratio: Ratio 
         else None,
         bound=capacity.bound if capacity else None,
         interval=capacity.interval if capacity else None,
-        load=words.load(capacity.at, capacity.axis) if capacity else None,
+        load=words.format_load(capacity.at, capacity.axis) if capacity else None,
         limiting_resource=name_limit(result.limiting) if result.limiting else None,
         latency_us=judged.latency_us if judged else {},
         statistic=capacity.statistic if capacity else None,
-        usd_per_million=usd_per_million(capacity, price),
+        usd_per_million=compute_usd_per_million(capacity, price),
         ratio=ratio,
     )
 
@@ -310,11 +314,11 @@ def find_equal_loads(results: Sequence[RunResult]) -> tuple[EqualLoad, ...]:
         return ()
     if len({make_question_key(result) for result in results}) > 1:
         return ()
-    steps = [by_load(capacity) for capacity in capacities]
+    steps = [index_by_load(capacity) for capacity in capacities]
     shared = sorted(set.intersection(*(set(by_load) for by_load in steps)))
     return tuple(
         EqualLoad(
-            load=words.load(load, capacities[0].axis),
+            load=words.format_load(load, capacities[0].axis),
             operation=operation,
             statistic=capacities[0].statistic,
             throughput_ops_per_second=tuple(s[load].throughput_ops_per_second for s in steps),
@@ -360,6 +364,8 @@ def _describe_gap(capacity: Capacity) -> str | None:
     if not wide:
         return None
     low, high = max(wide, key=lambda stretch: stretch[1] / stretch[0])
-    between = f"{words.load(low, capacity.axis)} and {words.load(high, capacity.axis)}"
+    between = (
+        f"{words.format_load(low, capacity.axis)} and {words.format_load(high, capacity.axis)}"
+    )
     warning = f"no load between {between} was tried, so its capacity may be somewhat higher"
     return f"{warning}; the interval does not cover that." if capacity.interval else f"{warning}."

@@ -97,7 +97,7 @@ def _find_common_load(capacities: Sequence[Capacity | None]) -> str | None:
     """Return the single load that all runs with a figure tried, in words; None if there is none."""
     known = [c for c in capacities if c is not None and c.bound is not None]
     load = find_only_load(*known)
-    return None if load is None else words.load(load, known[0].axis)
+    return None if load is None else words.format_load(load, known[0].axis)
 
 
 def divide_fresh(
@@ -120,7 +120,7 @@ def divide_fresh(
     found = estimate_contrast((1, -1), [mine.estimate(), theirs.estimate()])
     if found.low is None:
         sentence = (
-            f"{subject} {words.ratio(value)} times the throughput of {to}; without different"
+            f"{subject} {words.format_ratio(value)} times the throughput of {to}; without different"
             " figures of two fresh targets of both there is no interval, so the difference may be"
             " noise."
         )
@@ -171,10 +171,10 @@ def summarize_fresh(
 
 def _write_sentence(summary: FreshFigures, sample: FreshSample) -> str:
     """Describe the mean over fresh targets and the next run, and name runs without a figure."""
-    figures, runs = len(sample.figures), words.plural(len(summary.runs), "fresh target")
+    figures, runs = len(sample.figures), words.format_count(len(summary.runs), "fresh target")
     counted = runs if figures == len(summary.runs) else f"{figures} of {runs}"
     at = f" at {summary.load}" if summary.load else ""
-    mean = words.prepend_bound(words.throughput(summary.mean_ops_per_second), summary.bound)
+    mean = words.prepend_bound(words.format_throughput(summary.mean_ops_per_second), summary.bound)
     told = f"{summary.name}: {mean}{at}, the geometric mean over {counted}"
     if not figures:
         told = f"{summary.name}: none of {runs} gave a figure"
@@ -219,7 +219,7 @@ def format_next_interval(figures: FreshFigures) -> str:
 def _format_span(low: float | None, high: float | None) -> str:
     if low is None or high is None:
         return words.NOTHING
-    return f"{words.rate(low)} to {words.rate(high)}"
+    return f"{words.format_rate(low)} to {words.format_rate(high)}"
 
 
 FRESH_COLUMNS = (
@@ -245,7 +245,8 @@ def make_fresh_table(cells: Sequence[FreshFigures]) -> ReportTable | None:
             ReportCell(cell.name + (f", at {cell.load}" if cell.load else "")),
             ReportCell(" · ".join(_format_figure(run, cell) for run in cell.runs)),
             ReportCell(
-                words.prepend_bound(words.rate(cell.mean_ops_per_second), cell.bound), "strong"
+                words.prepend_bound(words.format_rate(cell.mean_ops_per_second), cell.bound),
+                "strong",
             ),
             ReportCell(format_mean_interval(cell)),
             ReportCell(format_next_interval(cell)),
@@ -259,7 +260,7 @@ def _format_figure(run: FreshRun, cell: FreshFigures) -> str:
     if run.figure_ops_per_second is None:
         return f"none ({run.name})"
     bound = run.bound if cell.load is None else "="  # throughput at one load is exact
-    return words.prepend_bound(words.rate(run.figure_ops_per_second), bound)
+    return words.prepend_bound(words.format_rate(run.figure_ops_per_second), bound)
 
 
 def make_fresh_cell_key(result: RunResult) -> str | None:

@@ -30,12 +30,12 @@ from plimsoll.capacity.statistics.contrasts import (
     estimate_contrast,
     estimate_mean,
 )
-from plimsoll.capacity.statistics.intervals import drop_outliers, pooled_noise
+from plimsoll.capacity.statistics.intervals import drop_outliers, estimate_pooled_noise
 from plimsoll.capacity.statistics.pairing import (
     METHOD,
+    compute_paired_ratio,
     describe_ratio,
     pair_neighbors,
-    paired_ratio,
 )
 from plimsoll.model.base import Model
 from plimsoll.model.judging.capacity import Bound, Capacity, LoadRange
@@ -83,11 +83,11 @@ def name_sample(pairs: int | None, fresh_targets: tuple[int, int] | None) -> str
     if fresh_targets is not None:
         mine, theirs = fresh_targets
         return (
-            f", {words.plural(mine, 'fresh target')} each"
+            f", {words.format_count(mine, 'fresh target')} each"
             if mine == theirs
-            else f", {mine} and {words.plural(theirs, 'fresh target')}"
+            else f", {mine} and {words.format_count(theirs, 'fresh target')}"
         )
-    return f", {words.plural(pairs, 'pair')}" if pairs else ""
+    return f", {words.format_count(pairs, 'pair')}" if pairs else ""
 
 
 def list_repetitions(capacity: Capacity) -> list[float]:
@@ -115,14 +115,17 @@ def divide_capacities(of: str, a: Capacity | None, to: str, b: Capacity | None) 
     if load is None and (a.bound != "=" or b.bound != "="):
         sure = _least_and_most(a), _least_and_most(b)
         return divide_bounds(of, to, figure / other, a.bound, b.bound, sure=sure)
-    subject = f"{of} sustains" if load is None else f"At {words.load(load, a.axis)}, {of} gives"
+    subject = (
+        f"{of} sustains" if load is None else f"At {words.format_load(load, a.axis)}, {of} gives"
+    )
     found = estimate_contrast((1, -1), [estimate_answer(c, load) for c in (a, b)])
     rates = load is None and a.axis == b.axis == RATE
     counts = None if rates else (len(list_repetitions(a)), len(list_repetitions(b)))
     if found.low is None or found.high is None:
         lacking = "the edges" if rates else "repetitions"
         sentence = (
-            f"{subject} {words.ratio(found.ratio)} times the throughput of {to}; without {lacking}"
+            f"{subject} {words.format_ratio(found.ratio)} times the throughput of {to}; without"
+            f" {lacking}"
             " of both there is no interval, so the difference may be noise."
         )
         return Ratio(of=of, to=to, value=found.ratio, repetitions=counts, sentence=sentence)
@@ -166,7 +169,7 @@ def tell_ratio(
     assert low is not None  # noqa: S101 - callers check it
     assert high is not None  # noqa: S101 - likewise
     differs = low > 1 or high < 1
-    shown = f"(95 % interval {words.ratio_interval(low, high)}{sample})"
+    shown = f"(95 % interval {words.format_ratio_interval(low, high)}{sample})"
     ratio = Ratio(
         of=of,
         to=to,
@@ -179,16 +182,18 @@ def tell_ratio(
     )
     if differs:
         sentence = (
-            f"{subject} {words.ratio(value)} times the throughput of {to} {shown}: the difference"
+            f"{subject} {words.format_ratio(value)} times the throughput of {to} {shown}: the"
+            " difference"
             f" is larger than {noise}."
         )
     elif undecided is None or ratio.too_small:
         sentence = (
-            f"{of} and {to}: no difference can be shown; the ratio is {words.ratio(value)} {shown}."
+            f"{of} and {to}: no difference can be shown; the ratio is {words.format_ratio(value)}"
+            f" {shown}."
         )
     else:
         sentence = (
-            f"whether {of} and {to} differ is not decided: the ratio is {words.ratio(value)}"
+            f"whether {of} and {to} differ is not decided: the ratio is {words.format_ratio(value)}"
             f" {shown}; {undecided}."
         )
     return ratio.model_copy(update={"sentence": sentence})
@@ -226,7 +231,7 @@ def compute_edge_deviation(edge: LoadRange) -> float:
 
 def _find_noise(capacity: Capacity) -> float:
     """Return the standard deviation of the logarithm of a throughput, from all repeated loads."""
-    return pooled_noise(
+    return estimate_pooled_noise(
         [x for step in judged.steps if (x := step.throughput_ops_per_second) is not None]
         for judged in capacity.steps
     )
@@ -320,7 +325,8 @@ def divide_bounds(
         bound=">=" if at_least else "<",
         value=value,
         differs=differs,
-        sentence=f"{of} sustains {word} {words.ratio(value)} times the throughput of {to}: {end}.",
+        sentence=f"{of} sustains {word} {words.format_ratio(value)} times the throughput of {to}:"
+        f" {end}.",
     )
 
 
@@ -347,7 +353,7 @@ def divide_figures(
         return alone
     if find_only_load(a.capacity, b.capacity) is None:
         return alone
-    found = paired_ratio(pair_steps(b, a, apart_s))
+    found = compute_paired_ratio(pair_steps(b, a, apart_s))
     if found.ratio is None or found.low is None or found.high is None:
         return alone
     return Ratio(

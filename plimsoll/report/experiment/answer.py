@@ -45,7 +45,7 @@ def describe_fresh(cells: Sequence[FreshFigures]) -> Iterator[str]:
     if len(cells) == 1:
         yield cells[0].sentence
     elif any(cell.method is not None for cell in cells):
-        targets = words.plural(len(cells[0].runs), "fresh target")
+        targets = words.format_count(len(cells[0].runs), "fresh target")
         yield f"Each cell was run on {targets}, and the intervals are over these."
 
 
@@ -73,7 +73,7 @@ def _describe_alike(group: Sequence[Decision], everything: Sequence[str]) -> str
     others = dict.fromkeys(n for one in group for n in (one.best, one.second) if n)
     others.pop(first.buy or "", None)
     differ = f"it and {words.join_names(list(others))} differ by too little to matter"
-    interval = f"95 % {_format_range(*_ends(group), words.ratio)} times"
+    interval = f"95 % {_format_range(*_ends(group), words.format_ratio)} times"
     what = f"{first.buy}{_name_loads(group, everything)}"
     return f"buy {what}: {differ} ({interval}){_cost(group)}"
 
@@ -81,7 +81,7 @@ def _describe_alike(group: Sequence[Decision], everything: Sequence[str]) -> str
 def _describe_not_told_apart(group: Sequence[Decision], everything: Sequence[str]) -> str:
     first = group[0]
     low, high = _ends(group)
-    how = f" (95 % {_format_range(low, high, words.ratio)} times)" if low and high else ""
+    how = f" (95 % {_format_range(low, high, words.format_ratio)} times)" if low and high else ""
     told = f"not told apart{_name_loads(group, everything)}: {first.best} and {first.second}{how}"
     return told + _name_cheapest(group) + _name_failing(group, everything)
 
@@ -133,7 +133,7 @@ def _times(group: Sequence[Decision]) -> str:
     ratios = [one.ratio for one in group if one.ratio is not None]
     bounds = any(one.low is None for one in group)
     least = "at least " if bounds else ""
-    return f"{least}{_format_range(min(ratios), max(ratios), words.ratio)} times"
+    return f"{least}{_format_range(min(ratios), max(ratios), words.format_ratio)} times"
 
 
 def _seconds(group: Sequence[Decision]) -> str:
@@ -146,8 +146,8 @@ def _describe_interval(group: Sequence[Decision]) -> str:
     if low is None or high is None:
         return ""
     if len(group) == 1:
-        return f" (95 % {words.ratio_interval(low, high)})"
-    return f" (95 % intervals from {words.ratio(low)} up)"
+        return f" (95 % {words.format_ratio_interval(low, high)})"
+    return f" (95 % intervals from {words.format_ratio(low)} up)"
 
 
 def _ends(group: Sequence[Decision]) -> tuple[float | None, float | None]:
@@ -162,9 +162,12 @@ def _cost(group: Sequence[Decision]) -> str:
     if len(costs) < len(group):
         return ", at a price that is not known"
     hours = [one.usd_per_hour for one in group if one.usd_per_hour is not None]
-    hour = f"{_format_range(min(hours), max(hours), words.usd_each)} an hour, " if hours else ""
+    hour = (
+        f"{_format_range(min(hours), max(hours), words.format_unit_usd)} an hour, " if hours else ""
+    )
     told = (
-        f", at {hour}{_format_range(min(costs), max(costs), words.usd_each)} per million operations"
+        f", at {hour}{_format_range(min(costs), max(costs), words.format_unit_usd)} per million"
+        " operations"
     )
     cheapest = dict.fromkeys(one.cheapest for one in group if one.cheapest)
     others = [name for name in cheapest if name != group[0].buy]
@@ -200,7 +203,7 @@ def _name_loads(group: Sequence[Decision], everything: Sequence[str]) -> str:
         return " for every load"
     names = list(_name_shared(of, everything))
     rest = len(names) - NAMED_MOST
-    shown = [*names[:NAMED_MOST], words.plural(rest, "more load")] if rest > 0 else names
+    shown = [*names[:NAMED_MOST], words.format_count(rest, "more load")] if rest > 0 else names
     return f" for {words.join_names(shown)}"
 
 
@@ -274,7 +277,7 @@ def _describe_gains(phase: Factorial) -> str:
 def _phase_times(gain: Effect) -> str:
     if not _is_sure(gain):
         return "nothing" if is_no_gain(gain) else "nothing that is sure"
-    return f"{words.ratio(gain.ratio)} times"
+    return f"{words.format_ratio(gain.ratio)} times"
 
 
 def _name(phase: Factorial) -> str:

@@ -166,7 +166,7 @@ def _choose_none(cannot: Sequence[str], unknown: Sequence[str]) -> Choice:
 
 def _choose_only(one: Contender, cannot: Sequence[str], unknown: Sequence[str]) -> Choice:
     """Choose the only target with a figure, unless some of the others are unknown."""
-    measured = f"{one.name} ({words.throughput(one.ops_per_second)})"
+    measured = f"{one.name} ({words.format_throughput(one.ops_per_second)})"
     if unknown:
         nothing = f"of {words.join_names(unknown)} nothing is known"
         told = f"not decided: {nothing}, {measured} alone was measured"
@@ -258,8 +258,8 @@ def _write_sentence(best: str, second: str, ratio: Ratio | None) -> str:
     """Describe which target sustains the most, and how much more than the next one."""
     if ratio is None:
         return f"{best}: the most, before {second}; the difference may be noise"
-    times = f"{words.ratio(ratio.value, ratio.bound)} times"
-    interval = f"95 % {words.ratio_interval(ratio.low, ratio.high)}"
+    times = f"{words.format_ratio(ratio.value, ratio.bound)} times"
+    interval = f"95 % {words.format_ratio_interval(ratio.low, ratio.high)}"
     interval += name_sample(ratio.pairs, ratio.fresh_targets)
     if ratio.too_small:
         return f"{best} or {second}: they differ by too little to matter ({times}, {interval})"
@@ -274,7 +274,7 @@ def _describe_costs(contenders: Sequence[Contender]) -> str:
     priced = sorted((c for c in contenders if c.usd_per_million is not None), key=_usd)
     if not priced:
         return "; what they cost is not known" if len(contenders) > 1 else "; its cost is not known"
-    cost = f"{words.usd_each(_usd(priced[0]))} per million"
+    cost = f"{words.format_unit_usd(_usd(priced[0]))} per million"
     unpriced = [c.name for c in contenders if c.usd_per_million is None]
     lacking = f"; no price is known of {words.join_names(unpriced)}" if unpriced else ""
     if len(priced) == 1:
@@ -394,7 +394,7 @@ def _make_cell(candidate: Candidate) -> MatrixCell:
     verdicts = [r.capacity.verdict if r.capacity else r.state.value for r in results]
     return MatrixCell(
         run_id=results[0].run_id,
-        figure=words.prepend_bound(words.throughput(figure), candidate.bound)
+        figure=words.prepend_bound(words.format_throughput(figure), candidate.bound)
         if figure
         else "no figure",
         verdict=", ".join(dict.fromkeys(verdicts)),

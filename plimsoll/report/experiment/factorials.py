@@ -11,7 +11,7 @@ from typing import Literal
 from plimsoll import words
 from plimsoll.capacity.statistics.contrasts import estimate_mean
 from plimsoll.capacity.statistics.factorial import Effects, estimate_effects
-from plimsoll.capacity.statistics.intervals import center
+from plimsoll.capacity.statistics.intervals import find_center
 from plimsoll.model.aws.volumes import limits
 from plimsoll.model.request.boundary import list_patched_paths
 from plimsoll.model.request.endpoint_target import EndpointTarget
@@ -34,9 +34,9 @@ from plimsoll.report.experiment.summary import (
     ALL,
     CellRun,
     Runs,
+    divide_axes,
     gather_candidate,
     has_sustained_figure,
-    layout,
     name_volumeless,
 )
 from plimsoll.report.phase_tables import Figures, list_phase_figures
@@ -57,7 +57,7 @@ def compute_factorials(experiment: Experiment, cells: Sequence[CellRun]) -> tupl
 
 def _pair_axes(experiment: Experiment) -> Iterator[tuple[str, str]]:
     """Yield pairs of axes; the second, whose gain is described, is storage or the later one."""
-    targets = set(layout(experiment).target_axes)
+    targets = set(divide_axes(experiment).target_axes)
     twos = [axis for axis, variants in experiment.axes.items() if len(variants) == 2]
     for first, second in combinations(twos, 2):
         if targets & {first, second}:
@@ -122,7 +122,7 @@ def _phase_figures(runs: Runs) -> dict[str, Figures]:
     for figures in by_run:
         for name, one in figures.items():
             before = gathered.get(name)
-            middle = (center(one.values),) if one.values else ()
+            middle = (find_center(one.values),) if one.values else ()
             gathered[name] = Figures(
                 values=(*(before.values if before else ()), *middle),
                 limit=before.limit if before else one.limit,
@@ -236,12 +236,12 @@ def _describe_effect(effect: Effect, lacking: str) -> str:
     """Describe a gain: nothing, a factor, or not decided."""
     low, high = effect.low, effect.high
     if low is None or high is None:
-        return f"{words.ratio(effect.ratio)} times (no interval without {lacking})"
-    interval = f"95 % {words.ratio_interval(low, high)}"
+        return f"{words.format_ratio(effect.ratio)} times (no interval without {lacking})"
+    interval = f"95 % {words.format_ratio_interval(low, high)}"
     if low <= 1 <= high:
         word = "nothing" if is_no_gain(effect) else "not decided"
-        return f"{word} ({words.ratio(effect.ratio)} times, {interval})"
-    return f"{words.ratio(effect.ratio)} times ({interval})"
+        return f"{word} ({words.format_ratio(effect.ratio)} times, {interval})"
+    return f"{words.format_ratio(effect.ratio)} times ({interval})"
 
 
 def is_no_gain(effect: Effect) -> bool:
@@ -260,7 +260,7 @@ def _describe_interaction(
     few, many = beside
     if ratio < 1:
         few, many, ratio, low, high = many, few, 1 / ratio, 1 / high, 1 / low
-    shown = f"{words.ratio(ratio)} times, 95 % {words.ratio_interval(low, high)}"
+    shown = f"{words.format_ratio(ratio)} times, 95 % {words.format_ratio_interval(low, high)}"
     if low <= 1:
         return f"that {axis} gains more on one of them cannot be shown ({shown})"
     return f"{axis} gains more on {many} than on {few} ({shown})"
@@ -319,7 +319,7 @@ def _describe_gain(question: str, lower: Rung, higher: Rung, apart_s: float | No
         above, gather_candidate(above_runs), below, gather_candidate(below_runs), apart_s=apart_s
     )
     outcome = _outcome(ratio)
-    reach = f"{words.number(many)} IOPS" if many < float("inf") else "no limit"
+    reach = f"{words.format_number(many)} IOPS" if many < float("inf") else "no limit"
     return Gain(
         question=question,
         lower=below,
@@ -332,7 +332,7 @@ def _describe_gain(question: str, lower: Rung, higher: Rung, apart_s: float | No
         high=ratio.high if ratio else None,
         pairs=ratio.pairs if ratio else None,
         fresh_targets=ratio.fresh_targets if ratio else None,
-        sentence=f"{below} to {above} ({words.number(few)} to {reach}):"
+        sentence=f"{below} to {above} ({words.format_number(few)} to {reach}):"
         f" {_write_gain_sentence(outcome, ratio, silent)}",
     )
 
@@ -349,18 +349,18 @@ def _write_gain_sentence(outcome: GainOutcome, ratio: Ratio | None, silent: list
     if ratio is None:
         why = f"no answer from {' and '.join(silent)}" if silent else "both figures are bounds"
         return f"not decided: {why}"
-    value = f"{words.ratio(ratio.value)} times the throughput"
+    value = f"{words.format_ratio(ratio.value)} times the throughput"
     if ratio.low is None or ratio.high is None:
         if ratio.bound == "=":
             repeated = "repetitions" if ratio.fresh_targets is None else "two fresh targets of both"
             return f"not decided: {value}, but without {repeated} there is no interval"
         return f"{outcome}: {'at least' if ratio.bound == '>=' else 'at most'} {value}"
     tails = {
-        "no gain": f", at most {words.percent(ratio.high - 1)} more",
+        "no gain": f", at most {words.format_percent(ratio.high - 1)} more",
         "not decided": "; the repetitions scatter too much"
         if ratio.fresh_targets is None
         else "; fresh targets scatter too much",
     }
-    interval = f"95 % {words.ratio_interval(ratio.low, ratio.high)}"
+    interval = f"95 % {words.format_ratio_interval(ratio.low, ratio.high)}"
     interval += name_sample(ratio.pairs, ratio.fresh_targets)
     return f"{outcome}: {value} ({interval}){tails.get(outcome, '')}"

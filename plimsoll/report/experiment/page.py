@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from plimsoll import words
-from plimsoll.model.judging.verdicts import verdict_facts
+from plimsoll.model.judging.verdicts import find_verdict_facts
 from plimsoll.model.request.boundary import Boundary, BoundaryCell
 from plimsoll.model.run.experiment_record import (
     CellOutcome,
@@ -18,7 +18,7 @@ from plimsoll.report.charts.chart import Box, Chart, Key, Label, Mark, Panel, Po
 from plimsoll.report.charts.scale import Scale
 from plimsoll.report.comparing.fresh_targets import FRESH_NOTE, make_fresh_table
 from plimsoll.report.comparing.ratios import name_sample
-from plimsoll.report.experiment.summary import layout
+from plimsoll.report.experiment.summary import divide_axes
 from plimsoll.report.page import fill_template
 from plimsoll.report.phase_tables import make_phases_table
 from plimsoll.report.size_tables import MARKED, PREDICTED, describe_wanted
@@ -47,10 +47,10 @@ def _list_cell_texts(cell: BoundaryCell) -> Iterator[str]:
     yield cell.status
     yield words.NOTHING if cell.usd_per_month is None else f"{cell.usd_per_month:,.2f}"
     yield cell.name
-    yield words.prepend_bound(words.rate(cell.measured_ops_per_second), cell.bound)
+    yield words.prepend_bound(words.format_rate(cell.measured_ops_per_second), cell.bound)
     held = cell.predicted
-    between = f" ({words.rate(held.low)} to {words.rate(held.high)})" if held else ""
-    yield f"{PREDICTED}{words.rate(held.ops_per_second)}{between}" if held else words.NOTHING
+    between = f" ({words.format_rate(held.low)} to {words.format_rate(held.high)})" if held else ""
+    yield f"{PREDICTED}{words.format_rate(held.ops_per_second)}{between}" if held else words.NOTHING
     yield held.binds if held else words.NOTHING
     yield words.NOTHING if cell.error is None else f"{cell.error:+.0%}"
     yield _describe_carries(cell)
@@ -126,7 +126,10 @@ def _effect_times(effect: Effect | None) -> str:
     """Format a ratio with its interval: `1.41 (1.30 to 1.53)`."""
     if effect is None:
         return words.NOTHING
-    return f"{words.ratio(effect.ratio)} ({words.ratio_interval(effect.low, effect.high)})"
+    return (
+        f"{words.format_ratio(effect.ratio)}"
+        f" ({words.format_ratio_interval(effect.low, effect.high)})"
+    )
 
 
 BAR_PX = 22
@@ -139,7 +142,7 @@ def render_experiment(result: ExperimentResult) -> str:
     return fill_template(
         "experiment.html.j2",
         [chart] if chart else [],
-        printed=f"{result.name} · {words.moment(result.submitted)}",
+        printed=f"{result.name} · {words.format_moment(result.submitted)}",
         result=result,
         priced=any(cell.usd_per_hour is not None for cell in result.cells),
         as_if=AS_IF,
@@ -160,22 +163,23 @@ def render_experiment(result: ExperimentResult) -> str:
 def describe_datasets(result: ExperimentResult) -> list[str]:
     """Describe the size of each dataset that was prepared once, and its deletion."""
     return [
-        f"{one.name}, for {words.plural(one.runs, 'run')}: {words.number(one.rows)} rows,"
+        f"{one.name}, for {words.format_count(one.runs, 'run')}: {words.format_number(one.rows)}"
+        " rows,"
         f" {one.layout.size_words if one.layout else words.NOTHING};"
         f" {one.layout.order_words if one.layout else 'it was not prepared'}."
-        f" Its snapshot was gone at {words.moment(one.deleted_at)}."
+        f" Its snapshot was gone at {words.format_moment(one.deleted_at)}."
         for one in result.datasets
     ]
 
 
 def format_figure(cell: CellOutcome) -> str:
     """Format a cell's figure in ops/s with its bound; a dash if it has none."""
-    return words.prepend_bound(words.rate(cell.figure_ops_per_second), cell.bound)
+    return words.prepend_bound(words.format_rate(cell.figure_ops_per_second), cell.bound)
 
 
 def _list_lines(result: ExperimentResult) -> list[tuple[str, str, CellOutcome]]:
     """List question, target and cell, in the order of the axes; a repeated cell is listed once."""
-    places = layout(result.experiment)
+    places = divide_axes(result.experiment)
     cells = list(_merge_fresh(result)) if result.fresh else result.cells
     return [(places.question(c.variants), places.target(c.variants), c) for c in cells]
 
@@ -239,7 +243,7 @@ def _write_cell(cell: CellOutcome) -> str:
     if cell.verdict is not None and cell.limited_by is not None:
         parts.append(cell.limited_by)
     if cell.usd_per_million is not None:
-        parts.append(words.usd_each(cell.usd_per_million))
+        parts.append(words.format_unit_usd(cell.usd_per_million))
     return " · ".join(parts)
 
 
@@ -251,8 +255,10 @@ def make_gains_table(result: ExperimentResult) -> ReportTable | None:
         (
             ReportCell(gain.question),
             ReportCell(f"{gain.lower} to {gain.higher}"),
-            ReportCell(words.number(gain.lower_iops)),
-            ReportCell("no limit" if gain.higher_iops is None else words.number(gain.higher_iops)),
+            ReportCell(words.format_number(gain.lower_iops)),
+            ReportCell(
+                "no limit" if gain.higher_iops is None else words.format_number(gain.higher_iops)
+            ),
             ReportCell(_format_gain(gain), "strong"),
             ReportCell(_format_interval(gain)),
             ReportCell(_describe_outcome(gain)),
@@ -264,7 +270,7 @@ def make_gains_table(result: ExperimentResult) -> ReportTable | None:
 
 
 def _format_interval(gain: Gain) -> str:
-    interval = words.ratio_interval(gain.low, gain.high)
+    interval = words.format_ratio_interval(gain.low, gain.high)
     return interval + name_sample(gain.pairs, gain.fresh_targets)
 
 
@@ -278,7 +284,9 @@ def _format_gain(gain: Gain) -> str:
     if gain.ratio is None:
         return words.NOTHING
     bounds = {"gain": ">=", "loss": "<"}
-    return words.ratio(gain.ratio, bounds.get(gain.outcome, "=") if gain.low is None else "=")
+    return words.format_ratio(
+        gain.ratio, bounds.get(gain.outcome, "=") if gain.low is None else "="
+    )
 
 
 def make_cells_table(result: ExperimentResult) -> ReportTable:
@@ -288,14 +296,14 @@ def make_cells_table(result: ExperimentResult) -> ReportTable:
     for place, name in enumerate(result.order, 1):
         cell = by_name[name]
         failed = sum(cell.errors.values())
-        verdict = verdict_facts(cell.verdict).name if cell.verdict else "none"
+        verdict = find_verdict_facts(cell.verdict).name if cell.verdict else "none"
         rows.append(
             (
                 ReportCell(name),
                 ReportCell(str(place)),
                 ReportCell(format_figure(cell), "strong"),
                 ReportCell(cell.load or words.NOTHING),
-                ReportCell(words.number(failed if cell.state else None)),
+                ReportCell(words.format_number(failed if cell.state else None)),
                 ReportCell(cell.limited_by or words.NOTHING),
                 *_format_dollars(cell),
                 ReportCell(
@@ -313,9 +321,9 @@ def make_cells_table(result: ExperimentResult) -> ReportTable:
 
 def _format_dollars(cell: CellOutcome) -> tuple[ReportCell, ReportCell]:
     """Format the price per hour and per million operations, or say why it is unknown."""
-    hour = words.NOTHING if cell.usd_per_hour is None else words.usd_each(cell.usd_per_hour)
+    hour = words.NOTHING if cell.usd_per_hour is None else words.format_unit_usd(cell.usd_per_hour)
     million = cell.usd_per_million
-    each = words.NOTHING if million is None else words.usd_each(million)
+    each = words.NOTHING if million is None else words.format_unit_usd(million)
     return ReportCell(cell.usd_unknown or hour), ReportCell(each)
 
 

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from plimsoll import words
-from plimsoll.model.judging.verdicts import verdict_facts
+from plimsoll.model.judging.verdicts import find_verdict_facts
 from plimsoll.model.request.experiment import Cell, Experiment, name_cell
 from plimsoll.model.run.experiment_record import CellOutcome, Decision, FreshFigures, FreshRun
 from plimsoll.model.run.results import RunResult
 from plimsoll.model.run.run_record import RunState
-from plimsoll.quoting.costs import usd_per_million
+from plimsoll.quoting.costs import compute_usd_per_million
 from plimsoll.report.comparing.fresh_targets import summarize_fresh
 from plimsoll.report.experiment.choice import (
     ONE_TARGET,
@@ -64,7 +64,7 @@ class Layout:
         return ", ".join(variants[axis] for axis in self.question_axes) or ALL
 
 
-def layout(experiment: Experiment) -> Layout:
+def divide_axes(experiment: Experiment) -> Layout:
     """Divide the axes into those that change the target and the others."""
     targets = experiment.target_axes
     return Layout(
@@ -111,7 +111,7 @@ def summarize_fresh_cells(rows: Mapping[str, Mapping[str, Runs]]) -> tuple[Fresh
 
 
 def _describe_fresh_run(run: CellRun) -> FreshRun:
-    told = outcome(run)
+    told = summarize_outcome(run)
     return FreshRun(
         name=told.name,
         run_id=told.run_id,
@@ -121,7 +121,7 @@ def _describe_fresh_run(run: CellRun) -> FreshRun:
     )
 
 
-def outcome(run: CellRun) -> CellOutcome:
+def summarize_outcome(run: CellRun) -> CellOutcome:
     """Summarize a cell: its figure, or why it has none."""
     result = run.result
     capacity = result.capacity if result else None
@@ -142,12 +142,12 @@ def outcome(run: CellRun) -> CellOutcome:
         figure_ops_per_second=figure
         or (capacity.max_sustainable_throughput_ops_per_second if capacity else None),
         bound=capacity.bound if capacity else None,
-        load=words.load(capacity.at, capacity.axis)
+        load=words.format_load(capacity.at, capacity.axis)
         if capacity and capacity.at is not None
         else None,
         limited_by=name_limit(result.limiting) if result and result.limiting else None,
         errors=errors,
-        usd_per_million=usd_per_million(capacity, hourly),
+        usd_per_million=compute_usd_per_million(capacity, hourly),
         toggle=result.toggle.detail if result and result.toggle else None,
         no_answer=None if figure is not None else _explain_no_figure(run, errors),
         usd_per_hour=hourly,
@@ -164,7 +164,9 @@ def _explain_no_figure(run: CellRun, errors: Mapping[str, int]) -> str:
     if result is None:
         return run.why or "it was not started"
     if result.capacity is not None:
-        return f"{verdict_facts(result.capacity.verdict).name}: {result.capacity.summary}{tail}"
+        return (
+            f"{find_verdict_facts(result.capacity.verdict).name}: {result.capacity.summary}{tail}"
+        )
     if result.failure is not None:
         phase = f" in its {result.failure.phase} phase" if result.failure.phase else ""
         return f"{result.state.value}{phase}: {result.failure.cause.rstrip('.')}{tail}"

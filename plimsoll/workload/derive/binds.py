@@ -9,7 +9,7 @@ from typing import Any
 
 from plimsoll import words
 from plimsoll.model.run.statements_seen import Digest, KeysSeen, TableSeen
-from plimsoll.workload.declared import workload_error
+from plimsoll.workload.declared import build_workload_error
 from plimsoll.workload.derive.columns import DRAWN, Filled, fill_columns, find_row_numbers
 from plimsoll.workload.derive.shapes import Shape, Slot
 from plimsoll.workload.tables import parse_indexed
@@ -93,7 +93,7 @@ class Bound:
     guesses: set[str] = field(default_factory=set)
 
 
-def rows_per_call(shape: Shape, digest: Digest) -> float | None:
+def compute_rows_per_call(shape: Shape, digest: Digest) -> float | None:
     """Return the rows that a call reads or changes; None if the server does not count them."""
     writes = shape.verb not in {"SELECT", "WITH"}
     counted = digest.rows_affected if writes else digest.rows_sent
@@ -110,7 +110,7 @@ def find_led(index: Collection[str], equal: Collection[str]) -> list[str]:
     return list(takewhile(lambda column: column in equal, columns))
 
 
-def unchanged_share(shape: Shape, digest: Digest) -> float:
+def compute_unchanged_share(shape: Shape, digest: Digest) -> float:
     """Return the share of an UPDATE's rows to which it sets what they have.
 
     MySQL and MariaDB count the rows that an UPDATE changed. It is 0 where that is not known, and
@@ -177,8 +177,8 @@ class _Binder:
         self._shape, self._tables, self._mark, self._replaced = shape, tables, mark, replaced
         self._digest = digest
         self._keys = keys if keys is not None and keys.calls >= CALLS_LEAST else None
-        self._unchanged = unchanged_share(shape, digest)
-        self._rows = rows_per_call(shape, digest)
+        self._unchanged = compute_unchanged_share(shape, digest)
+        self._rows = compute_rows_per_call(shape, digest)
         self._usual_rows = usual_rows
         self._listed, self._limit, self._span = digest.listed, digest.limit, digest.span
         self._found = Bound()
@@ -286,7 +286,7 @@ class _Binder:
         if not column.takes_new_rows:
             if numbered and slot.column in known.seen.primary_key:
                 return 1
-            raise workload_error(
+            raise build_workload_error(
                 f"inserts into {slot.table}, whose key is {column.type}: numbers of new rows need a"
                 " bigint"
             )
@@ -490,7 +490,8 @@ class _Binder:
         if few is None:
             return known.key
         self._found.guesses.add(
-            f"the same {words.plural(few, 'row')} of {known.name} asked for again and again, from"
+            f"the same {words.format_count(few, 'row')} of {known.name} asked for again and again,"
+            " from"
             " how the log's keys repeat"
         )
         return first if few == 1 else {"integer": [first, first + few - 1]}
@@ -511,7 +512,7 @@ class _Binder:
         known, column = self._tables[slot.table], self._find_column(slot)
         if (slot.alias, slot.column) in self._ranges:
             if not column.is_ordered:
-                raise workload_error(
+                raise build_workload_error(
                     f"asks for a range of {slot.column}, which is neither a whole number nor a time"
                 )
             name = f"{slot.column}_{slot.alias}"
@@ -533,7 +534,7 @@ class _Binder:
         if self._names_one(slot.alias) and not self._shape.has("member"):
             return column.of_row(self._draw_row(slot.alias, known))
         if not column.is_ordered:
-            raise workload_error(
+            raise build_workload_error(
                 f"asks for all beyond a value of {slot.column}, which is neither a whole number nor"
                 " a time"
             )
@@ -550,7 +551,7 @@ class _Binder:
         """
         digest, rows = self._digest, find_row_numbers(self._tables[slot.table].seen)[1]
         if (digest.rows_examined or 0) < READS_ALL_LEAST * rows * digest.calls:
-            raise workload_error(
+            raise build_workload_error(
                 f"asks by LIKE for what begins with a part of {slot.column}: how much that is, is"
                 " not known"
             )

@@ -82,7 +82,7 @@ class Place:
             base: How many values the digit has.
             before: The product of the bases of the column's digits before.
         """
-        scattered = f"{number} * {_scatter(self.rows)} % {self.rows}"
+        scattered = f"{number} * {_choose_scatter(self.rows)} % {self.rows}"
         after = self.first * before
         digits = f"{scattered}{f' / {after}' if after > 1 else ''}"
         if self.shift and before == 1:
@@ -217,7 +217,7 @@ class Filled:
         if self.null_share == 1:
             return None
         salt = self.place.salt if self.place else 0
-        return {"if": _chance("row", salt + 1, self.null_share), "then": None, "else": value}
+        return {"if": _write_chance("row", salt + 1, self.null_share), "then": None, "else": value}
 
     @property
     def takes_new_rows(self) -> bool:
@@ -246,7 +246,7 @@ def find_row_numbers(table: TableSeen) -> tuple[int, int]:
     A server's row estimate may be far off. If rows were not counted and the key is a number without
     large gaps, its lowest and highest value give the count.
     """
-    column = single_key_column(table)
+    column = find_single_key_column(table)
     # A 0 that is inserted into an AUTO_INCREMENT column becomes another number.
     least = 1 if column is not None and column.auto_increment else 0
     if column is None or column.lowest is None or column.highest is None:
@@ -259,7 +259,7 @@ def find_row_numbers(table: TableSeen) -> tuple[int, int]:
     return max(column.lowest, least), rows
 
 
-def _scatter(rows: int) -> int:
+def _choose_scatter(rows: int) -> int:
     """Return a factor that makes each number below `rows` another one, modulo `rows`."""
     factor = max(1, round(rows * _SCATTER))
     while math.gcd(factor, rows) > 1:
@@ -267,7 +267,7 @@ def _scatter(rows: int) -> int:
     return factor
 
 
-def _chance(number: str, salt: int, share: float) -> str:
+def _write_chance(number: str, salt: int, share: float) -> str:
     """Return a condition that holds for a share of the rows."""
     return f"hash({number} + {salt}) % {_IN_MILLE} < {round(share * _IN_MILLE)}"
 
@@ -294,7 +294,11 @@ def _follow(value: Any, number: str, place: Place, before: int) -> tuple[Any, in
         case {"weighted": [[share, often], [_, seldom]]}:
             then, _ = _follow(often, number, place, before)
             otherwise, _ = _follow(seldom, number, place, before)
-            return {"if": _chance(number, place.salt, share), "then": then, "else": otherwise}, 1
+            return {
+                "if": _write_chance(number, place.salt, share),
+                "then": then,
+                "else": otherwise,
+            }, 1
         case {"text": int() as length}:
             filling = "v" * max(0, length - HASH_DIGITS)
             if length < HASH_DIGITS:
@@ -395,7 +399,7 @@ def find_differing(table: TableSeen, index: str) -> str:
     return ""
 
 
-def single_key_column(table: TableSeen) -> ColumnSeen | None:
+def find_single_key_column(table: TableSeen) -> ColumnSeen | None:
     """Return the single column of a table's key; None if the key has none or several."""
     if len(table.primary_key) != 1:
         return None
@@ -416,7 +420,7 @@ def _fill_by_row(column: ColumnSeen) -> Filled:
         return Filled(declared, same, number=True)
     if not _is_text(declared):
         return _fill_by_value(column, 1, 1)
-    template, hashed = _key_template(column, declared)
+    template, hashed = _make_key_template(column, declared)
     return Filled(declared, same, template=template, hashed=hashed)
 
 
@@ -466,7 +470,7 @@ def _is_text(declared: str) -> bool:
     return bool(_SIZED.fullmatch(declared)) or declared.endswith(("text", "blob"))
 
 
-def _key_template(column: ColumnSeen, declared: str) -> tuple[str, bool]:
+def _make_key_template(column: ColumnSeen, declared: str) -> tuple[str, bool]:
     """Return a template as long as the keys, and whether the number in it is hashed."""
     room = int(found[2]) if (found := _SIZED.fullmatch(declared)) else 255
     if room < HASH_DIGITS:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from plimsoll import words
 from plimsoll.complaints import complain_of_unknown
 from plimsoll.errors import UsageError
-from plimsoll.model.databases import protocol_facts
+from plimsoll.model.databases import find_protocol_facts
 from plimsoll.model.run.statements_seen import Digest, StatementsSeen
 from plimsoll.workload.derive.binds import Known
 from plimsoll.workload.derive.grouping import Group, group_transactions
@@ -18,8 +18,8 @@ from plimsoll.workload.derive.making import (
     find_key_skew,
     find_pool,
     find_replaced_rows,
+    find_usual_rows,
     make_parameters,
-    usual_rows,
 )
 from plimsoll.workload.derive.notes import write_notes
 from plimsoll.workload.derive.shapes import Shape
@@ -125,7 +125,7 @@ def derive(
     Raises:
         UsageError: A table does not exist, or no statement can be used.
     """
-    language = protocol_facts(seen.protocol).language
+    language = find_protocol_facts(seen.protocol).language
     plain = find_plain_names(seen.tables, folds=language == "postgres")
     tables = rename_tables(seen.tables, plain)
     only = [plain.get(table, table) for table in only]
@@ -139,7 +139,7 @@ def derive(
     )
     known = describe_tables(tables, found.taken)
     taken = merge_statements(found.taken, known)
-    maker = Maker(seen.protocol, known, usual_rows(taken), trial, seen.keys, seen.same_keys)
+    maker = Maker(seen.protocol, known, find_usual_rows(taken), trial, seen.keys, seen.same_keys)
     sent = sorted(
         _filter_sendable(taken, found, maker),
         key=lambda one: (-one.digest.time_s, -one.digest.calls),
@@ -341,8 +341,10 @@ def _describe_skew(pool: Pool | None, constant: float | None) -> str:
     drawn = f"by zipfian(constant={constant:g})" if constant else "alike"
     return (
         f"rows are asked for {drawn}: with that as many pages miss a buffer pool of"
-        f" {pool.pages:,} pages as the server had to read ({words.percent(pool.missed)} of the"
-        f" accesses; of rows asked for alike {words.percent(pool.missed_if_even)}) {otherwise}"
+        f" {pool.pages:,} pages as the server had to read ({words.format_percent(pool.missed)} of"
+        " the"
+        f" accesses; of rows asked for alike {words.format_percent(pool.missed_if_even)})"
+        f" {otherwise}"
     )
 
 

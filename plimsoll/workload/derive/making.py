@@ -9,13 +9,13 @@ from typing import Any, Protocol, get_args
 
 from plimsoll.complaints import Scalar
 from plimsoll.errors import WorkloadError
-from plimsoll.model.databases import Language, protocol_facts
+from plimsoll.model.databases import Language, find_protocol_facts
 from plimsoll.model.engine.asked import Protocol as WireProtocol
 from plimsoll.model.run.statements_seen import KeysSeen, StatementsSeen
 from plimsoll.workload.compiled import Table
 from plimsoll.workload.ddl import define_tables
 from plimsoll.workload.declared import read_part
-from plimsoll.workload.derive.binds import FEW_LEAST, Known, find_binds, rows_per_call
+from plimsoll.workload.derive.binds import FEW_LEAST, Known, compute_rows_per_call, find_binds
 from plimsoll.workload.derive.columns import find_row_numbers
 from plimsoll.workload.derive.grouping import Part
 from plimsoll.workload.derive.shapes import Shape
@@ -91,7 +91,7 @@ class Maker:
     @property
     def language(self) -> Language:
         """The field of a statement that has its text."""
-        return protocol_facts(self.protocol).language
+        return find_protocol_facts(self.protocol).language
 
     def problem(self, one: Taken, *, replaced: bool = False) -> str | None:
         """Return why a statement cannot be sent, as the workload's reader says; None if it can.
@@ -283,7 +283,7 @@ def find_pool(seen: StatementsSeen, taken: Sequence[Taken]) -> Pool | None:
     each = rows / max(sum(pages), 1)
     accesses = 0.0
     for one in taken:
-        met = rows_per_call(one.shape, one.digest) or 1.0
+        met = compute_rows_per_call(one.shape, one.digest) or 1.0
         accesses += one.digest.calls * (1 + max(0.0, met - 1) / max(each, 1))
     if not accesses or not rows:
         return None
@@ -315,14 +315,14 @@ def find_key_skew(
     return (round(total / calls, 3), calls) if calls else None
 
 
-def usual_rows(taken: Sequence[Taken]) -> float | None:
+def find_usual_rows(taken: Sequence[Taken]) -> float | None:
     """Return the median number of rows of ranges; None if no rows are counted."""
     known = [
         rows
         for one in taken
         if one.shape.has("low") and one.shape.has("high") and not one.shape.has("limit")
         if not one.shape.aggregates or one.digest.rows_examined is not None
-        if (rows := rows_per_call(one.shape, one.digest)) is not None
+        if (rows := compute_rows_per_call(one.shape, one.digest)) is not None
     ]
     return median(known) if known else None
 

@@ -33,7 +33,7 @@ def write_notes(
     """
     time = "since its counting began"
     if seen.interval_s is not None:
-        time = f"within {words.duration(seen.interval_s)}"
+        time = f"within {words.format_duration(seen.interval_s)}"
     by = f"read from {seen.counted_by}" if seen.counted_by else f"counted by {seen.server}"
     notes = [
         f"{by}, {time}",
@@ -49,17 +49,17 @@ def write_notes(
         ),
     ]
     if seen.calls_unknown:
-        unknown = words.plural(seen.calls_unknown, "call")
+        unknown = words.format_count(seen.calls_unknown, "call")
         by = f"the {seen.counted_by}" if seen.counted_by else "the server"
         notes.append(f"{by} did not tell apart {unknown} of further statements")
     return tuple(words.escape_controls(note) for note in notes)
 
 
 def _note_transactions(seen: StatementsSeen, found: Sorted, groups: Sequence[Group]) -> list[str]:
-    commits = words.plural(found.commits, "COMMIT")
+    commits = words.format_count(found.commits, "COMMIT")
     notes = []
     if groups:
-        kinds = words.plural(len(groups), "kind")
+        kinds = words.format_count(len(groups), "kind")
         notes.append(f"transactions of {kinds}, as {seen.transactions_by} has them")
     elif found.commits:
         why = (
@@ -74,7 +74,7 @@ def _note_transactions(seen: StatementsSeen, found: Sorted, groups: Sequence[Gro
             f" its own rate: {why}"
         )
     if found.rollbacks:
-        notes.append(f"{words.plural(found.rollbacks, 'ROLLBACK')} left out")
+        notes.append(f"{words.format_count(found.rollbacks, 'ROLLBACK')} left out")
     return notes
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from plimsoll.model.databases import Language
-from plimsoll.workload.declared import workload_error
+from plimsoll.workload.declared import build_workload_error
 from plimsoll.workload.tokens import Token, tokenize
 
 CHARACTERS_MOST = 8192  # longest digest text; MySQL and MariaDB keep 1,024 bytes by default
@@ -77,15 +77,15 @@ def split_parts(text: str, language: Language) -> tuple[Part, ...]:
         WorkloadError: The text is too long, cut short or unreadable. The message quotes no values.
     """
     if len(text) > CHARACTERS_MOST:
-        raise workload_error(f"is longer than {CHARACTERS_MOST} characters")
+        raise build_workload_error(f"is longer than {CHARACTERS_MOST} characters")
     text = text.strip().rstrip(";")
     if text.endswith("...") and not text.endswith(("(...)", "?, ...")):
-        raise workload_error("was cut short by the server (it keeps no more of a statement)")
+        raise build_workload_error("was cut short by the server (it keeps no more of a statement)")
     if language == "postgres":
         text = _LIST_GOES_ON.sub("...", _PARAMETER.sub("?", text))
         text = _CAST.sub("", _COMMENT.sub(" ", text))
         if found := _OF_DOCUMENTS.search(text):
-            raise workload_error(
+            raise build_workload_error(
                 f"uses {found[0]}, an operator of arrays or JSON documents, whose values cannot be"
                 " made up"
             )
@@ -107,7 +107,7 @@ def _quote_word(found: re.Match[str]) -> str:
     return found[0] if found[0].startswith("`") else f"`{found[0]}`"
 
 
-def first_word(text: str) -> str:
+def find_first_word(text: str) -> str:
     """Return the first word, which tells the kind of statement; empty if there is none."""
     found = re.match(r"[\s(]*+([A-Za-z]{1,20}+)\b", text)
     return found[1].upper() if found else ""

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from plimsoll.model.databases import Language
 from plimsoll.model.run.statements_seen import TableSeen
-from plimsoll.workload.declared import workload_error
+from plimsoll.workload.declared import build_workload_error
 from plimsoll.workload.derive.parts import Part, split_parts
 from plimsoll.workload.derive.shapes import AGGREGATES, Piece, Shape, Slot, TableMark, Upsert
 from plimsoll.workload.derive.sight import BEFORE_TABLES, Sight
@@ -80,7 +80,7 @@ class _Reader:
         verb = self._sight.at(0).word
         if verb not in VERBS:
             known = ", ".join(sorted(VERBS))
-            raise workload_error(f"begins with {verb or 'no word'}, which is none of {known}")
+            raise build_workload_error(f"begins with {verb or 'no word'}, which is none of {known}")
         if verb == "REPLACE":
             self._upsert = "duplicate"
         at = 0
@@ -188,7 +188,7 @@ class _Reader:
             inner.clause = "columns"
         self._levels.append(inner)
         if len(self._levels) > DEPTH_MOST:
-            raise workload_error(f"has more than {DEPTH_MOST} parentheses within each other")
+            raise build_workload_error(f"has more than {DEPTH_MOST} parentheses within each other")
 
     def _put(self, *pieces: Piece, glued: bool = False) -> None:
         """Append pieces, after a space unless they are glued to the text before."""
@@ -206,7 +206,7 @@ class _Reader:
             self._put("(", self._slots.of_list(at))
             self._put(")", glued=True)
         else:
-            raise workload_error(_LIST_UNKNOWN)
+            raise build_workload_error(_LIST_UNKNOWN)
 
     def _more(self, at: int) -> None:
         """Read `...`, the continuation of a list of rows or values."""
@@ -223,7 +223,7 @@ class _Reader:
         elif level.compared is not None and isinstance(self._pieces[-1], Slot):
             self._pieces[-1] = Slot("member", *level.compared, many=True)
         else:
-            raise workload_error(_LIST_UNKNOWN)
+            raise build_workload_error(_LIST_UNKNOWN)
 
     def _values_behind(self, at: int) -> int:
         """Count the values of a row that stand after a position."""

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from plimsoll.workload.declared import workload_error
+from plimsoll.workload.declared import build_workload_error
 from plimsoll.workload.derive.shapes import Role, Slot
 from plimsoll.workload.derive.sight import ARITHMETIC, Column, Sight
 
@@ -81,7 +81,7 @@ class Slots:
             case "where":
                 return self._condition(at, level)
             case _:
-                raise workload_error(_UNKNOWN)
+                raise build_workload_error(_UNKNOWN)
 
     def of_row(self, position: int) -> Slot:
         """Return the role of a value in an inserted row, by its index.
@@ -92,7 +92,7 @@ class Slots:
         columns = self.row()
         found = self._sight.column(columns[position]) if position < len(columns) else None
         if found is None:
-            raise workload_error("inserts more values than columns that are known")
+            raise build_workload_error("inserts more values than columns that are known")
         return Slot("set", *found)
 
     def row(self) -> list[str]:
@@ -128,7 +128,7 @@ class Slots:
         if before.is_mark(*ARITHMETIC) or before.word == "INTERVAL":
             return Slot("constant")
         if sight.at(at + 1).is_mark(*ARITHMETIC):
-            raise workload_error("compares with an expression, whose values cannot be known")
+            raise build_workload_error("compares with an expression, whose values cannot be known")
         if before.word == "LIKE":
             back = 2 if sight.at(at - 2).word == "NOT" else 1
             return Slot("like", *self._compared(at - back))
@@ -146,7 +146,7 @@ class Slots:
         if self._is_literal(at, start) or before.word == "ON":  # 1 = 1, ON true
             return Slot("constant")
         if operator not in _COMPARES:
-            raise workload_error(_UNKNOWN)
+            raise build_workload_error(_UNKNOWN)
         if call := sight.call_before(start):
             return self._compare_call(*call, start, operator)
         return Slot(_COMPARES[operator], *self._compared(start))
@@ -163,7 +163,7 @@ class Slots:
         alone = end - first in {3, 5}  # (column), (table.column)
         if name in _SAME and alone and column is not None and operator == "=":
             return Slot("same", *column)
-        raise workload_error(
+        raise build_workload_error(
             f"compares {name.lower()}(...), and what that is of made-up values is not known"
         )
 
@@ -202,4 +202,4 @@ class Slots:
                 f"compares {name.text.lower()}, which is no column of a table that it names, such"
                 " as one that it computes"
             )
-        raise workload_error(why)
+        raise build_workload_error(why)

@@ -9,9 +9,9 @@ from plimsoll import words
 from plimsoll.errors import WorkloadError
 from plimsoll.model.databases import Language
 from plimsoll.model.run.statements_seen import Digest, TableSeen
-from plimsoll.workload.declared import workload_error
+from plimsoll.workload.declared import build_workload_error
 from plimsoll.workload.derive.binds import Known
-from plimsoll.workload.derive.parts import bind_times, first_word, split_parts
+from plimsoll.workload.derive.parts import bind_times, find_first_word, split_parts
 from plimsoll.workload.derive.reading import VERBS, read_shape
 from plimsoll.workload.derive.shapes import Shape
 
@@ -89,7 +89,7 @@ class Sorted:
 
 def is_commit(text: str) -> bool:
     """Whether a statement commits a transaction."""
-    return first_word(text) in _COMMITS
+    return find_first_word(text) in _COMMITS
 
 
 def sort_statements(
@@ -115,7 +115,7 @@ def sort_statements(
     """
     found = Sorted()
     for index, digest in enumerate(digests):
-        word = first_word(digest.text)
+        word = find_first_word(digest.text)
         if word in _CONTROLS:
             found.controls_s += digest.time_s
             found.commits += digest.calls if word in _COMMITS else 0
@@ -132,7 +132,7 @@ def sort_statements(
                 text = bind_times(digest.text)
                 for mark, why in _NOT_SHOWN.items():
                     if mark in text:
-                        raise workload_error(why)
+                        raise build_workload_error(why)
                 shape = read_shape(text, language, tables, database, plain)
                 _require_wanted(shape, only, writes=writes)
             except WorkloadError as error:
@@ -146,9 +146,9 @@ def sort_statements(
 
 def _require_wanted(shape: Shape, only: Collection[str], *, writes: bool) -> None:
     if only and not set(shape.tables) & set(only):
-        raise workload_error("names none of the tables that are asked for")
+        raise build_workload_error("names none of the tables that are asked for")
     if shape.writes and not writes:
-        raise workload_error("changes or locks rows: --writes takes it")
+        raise build_workload_error("changes or locks rows: --writes takes it")
 
 
 def describe_left_out(digest: Digest, statement: str, why: str) -> LeftOut:
@@ -163,7 +163,7 @@ def _hide_values(text: str, language: Language) -> str:
     try:
         parts = split_parts(text, language)
     except WorkloadError:
-        return f"{first_word(text)} ..."
+        return f"{find_first_word(text)} ..."
     return " ".join(part.text for part in parts)
 
 
@@ -228,7 +228,7 @@ def _write_without_column(one: Taken, known: Mapping[str, Known]) -> str | None:
     return f"{head} =={tail} {value.type} {value.value}"
 
 
-def _mean_lists(digests: Sequence[Digest]) -> tuple[float, ...]:
+def _compute_mean_lists(digests: Sequence[Digest]) -> tuple[float, ...]:
     """Return the mean length of each list; none if some digests lack them."""
     calls = sum(digest.calls for digest in digests)
     if not calls or len({len(digest.listed) for digest in digests}) != 1:
@@ -260,7 +260,7 @@ def _add_digests(alike: Sequence[Taken]) -> Digest:
         rows_affected=total("rows_affected"),
         order=min(digest.order for digest in digests),
         within=total("within"),
-        listed=_mean_lists(digests),
+        listed=_compute_mean_lists(digests),
         limit=mean("limit"),
         span=mean("span"),
         fixed=digests[0].fixed if len(digests) == 1 else (),

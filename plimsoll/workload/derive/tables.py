@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from plimsoll.model.run.statements_seen import ColumnSeen, TableSeen
-from plimsoll.workload.derive.binds import Known, find_led, unchanged_share
+from plimsoll.workload.derive.binds import Known, compute_unchanged_share, find_led
 from plimsoll.workload.derive.columns import find_row_numbers, list_unique
 from plimsoll.workload.derive.shapes import Shape
 from plimsoll.workload.derive.statements import Taken
@@ -81,7 +81,7 @@ def rename_tables(tables: Iterable[TableSeen], plain: Mapping[str, str]) -> dict
     return renamed
 
 
-def _with_key(table: TableSeen) -> TableSeen:
+def _add_key(table: TableSeen) -> TableSeen:
     """Return a table with a key, without which its rows cannot be made.
 
     It is the first unique index without nulls, by which InnoDB orders the rows too, or a column
@@ -108,7 +108,7 @@ def describe_tables(tables: Mapping[str, TableSeen], taken: Collection[Taken]) -
     named = {table for one in taken for table in one.shape.tables}
     read = {table for one in taken if one.shape.verb != "INSERT" for table in one.shape.tables}
     tables = {
-        name: _with_key(tables[name])
+        name: _add_key(tables[name])
         if name in read and tables[name].rows and not tables[name].primary_key
         else tables[name]
         for name in named
@@ -116,7 +116,7 @@ def describe_tables(tables: Mapping[str, TableSeen], taken: Collection[Taken]) -
     common = _find_copies(tables)
     compared: dict[str, set[str]] = {}
     for one in taken:
-        stays = unchanged_share(one.shape, one.digest) > 0
+        stays = compute_unchanged_share(one.shape, one.digest) > 0
         for slot in one.shape.slots:
             if slot.role in _COMPARED or (stays and slot.role == "set"):
                 base, _ = common.get(slot.table, (slot.table, None))

@@ -190,7 +190,7 @@ def read_pt_query_digest(lines: Lines) -> Counts:
         )
         first = min(filter(None, (first, begins)), default=None)
         last = max(filter(None, (last, ends)), default=None)
-    calls = round(_number(_find(whole, "global", "query_count")))
+    calls = round(_read_number(_find(whole, "global", "query_count")))
     unknown = max(0, calls - sum(digest.calls for _, digest in digests))
     return Counts(
         PT_QUERY_DIGEST,
@@ -208,7 +208,7 @@ def read_pt_query_digest(lines: Lines) -> Counts:
 def _read_class(one: Mapping[str, Any], stripper: Stripper) -> Digest | None:
     """Return the counts of a statement; None if its text or its calls lack."""
     example = _find(one, "example", "query")
-    calls = round(_number(one.get("query_count")))
+    calls = round(_read_number(one.get("query_count")))
     if example:
         stripped = stripper.strip(example)
         form, limit, span = stripped.form, stripped.limit, stripped.span
@@ -222,12 +222,12 @@ def _read_class(one: Mapping[str, Any], stripper: Stripper) -> Digest | None:
 
     def total(name: str) -> int | None:
         value = _find(one, "metrics", name, "sum")
-        return None if value == "" else round(_number(value))
+        return None if value == "" else round(_read_number(value))
 
     return Digest(
         text=text,
         calls=calls,
-        time_s=_number(_find(one, "metrics", "Query_time", "sum")),
+        time_s=_read_number(_find(one, "metrics", "Query_time", "sum")),
         rows_sent=total("Rows_sent"),
         rows_examined=total("Rows_examined"),
         rows_affected=total("Rows_affected"),
@@ -244,7 +244,7 @@ def _find(value: Any, *path: str) -> str:
     return "" if value is None or isinstance(value, (dict, list)) else str(value)
 
 
-def _number(value: Any) -> float:
+def _read_number(value: Any) -> float:
     try:
         number = float(value)
     except (TypeError, ValueError):

@@ -141,7 +141,7 @@ def read_csv_log(lines: Lines) -> LogFacts:
         if fields[_SEVERITY] != "LOG":
             continue
         message, detail = fields[_MESSAGE], fields[_DETAIL] if len(fields) > _DETAIL else ""
-        at_s = parse_time(_plain_time(fields[_AT]))
+        at_s = parse_time(_strip_zone(fields[_AT]))
         found.add(message, detail, at_s, fields[_SESSION], fields[_DATABASE])
     facts = found.end(CSV_LOG)
     if dropped:
@@ -166,7 +166,7 @@ def _split_records(lines: Iterable[str]) -> Iterator[str]:
             parts, length, quotes = [], 0, 0
 
 
-def _plain_time(text: str) -> str:
+def _strip_zone(text: str) -> str:
     """Return a time without the name of its zone, which differs by nothing within one log."""
     return text.rpartition(" ")[0] if text.count(" ") > 1 else text
 

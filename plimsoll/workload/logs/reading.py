@@ -96,8 +96,8 @@ def compare_rates(seen: StatementsSeen, of_server: float | None) -> StatementsSe
         return seen
     of_log = calls / seen.interval_s
     note = (
-        f"the log has {words.rate(of_log)} statements/s, and the server was sent"
-        f" {words.rate(of_server)} on average since it started"
+        f"the log has {words.format_rate(of_log)} statements/s, and the server was sent"
+        f" {words.format_rate(of_server)} on average since it started"
     )
     if of_log < of_server / FAR_BELOW:
         note += ": are all sessions in the log? Those that were open keep their long_query_time"
@@ -135,7 +135,7 @@ def read_log(
         _, read, protocol = chosen
         facts = read(lines)
         if lines.cut:
-            facts.notes.append(f"{words.plural(lines.cut, 'line')} of the log were cut")
+            facts.notes.append(f"{words.format_count(lines.cut, 'line')} of the log were cut")
     settings = server_settings or {}
     _require_everything(path, facts, protocol, settings, threshold_s)
     return _choose_log(path, facts, protocol, database, one_in or _find_one_in(facts, settings))
@@ -167,9 +167,10 @@ def _require_everything(
     by_content = fold.timed >= DURATIONS_LEAST and (fold.quickest_s or 0.0) >= QUICK_S
     if not facts.durations or not (threshold_s or (threshold_s is None and by_content)):
         return
-    quickest = words.latency(1e6 * (fold.quickest_s or 0.0))
+    quickest = words.format_latency(1e6 * (fold.quickest_s or 0.0))
     why = (
-        f"--threshold says that it has the statements from {words.latency(1e6 * threshold_s)} on"
+        "--threshold says that it has the statements from"
+        f" {words.format_latency(1e6 * threshold_s)} on"
         if threshold_s
         else f"the quickest of its {fold.timed:,} statements took {quickest}"
     )
@@ -276,5 +277,7 @@ def _choose_database(
         raise UsageError(f"{path}: has no statement of the database {wanted!r}, but of {known}")
     chosen = wanted or (max(named, key=lambda name: named[name]) if named else "")
     others = sum(count for name, count in named.items() if name != chosen)
-    note = f"{words.plural(others, 'statement')} of other databases than {chosen} were left out"
+    note = (
+        f"{words.format_count(others, 'statement')} of other databases than {chosen} were left out"
+    )
     return chosen, [note] if others else []

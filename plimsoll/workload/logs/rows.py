@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from plimsoll.errors import WorkloadError
-from plimsoll.model.databases import protocol_facts
+from plimsoll.model.databases import find_protocol_facts
 from plimsoll.model.run.statements_seen import ColumnSeen, StatementsSeen, TableSeen
 from plimsoll.workload.derive.columns import map_type
 from plimsoll.workload.derive.reading import read_shape
@@ -29,7 +29,7 @@ def guess_rows(seen: StatementsSeen, next_numbers: Mapping[str, int]) -> Stateme
 
 def _count_keys(seen: StatementsSeen) -> dict[tuple[str, str], int]:
     """Return the number of different values that each column was compared with."""
-    language = protocol_facts(seen.protocol).language
+    language = find_protocol_facts(seen.protocol).language
     tables = {table.name: table for table in seen.tables}
     found: dict[tuple[str, str], int] = {}
     for keys in seen.keys:

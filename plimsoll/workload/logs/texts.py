@@ -159,7 +159,7 @@ class Stripper:
             return Stripped(form, None, None, None, hashes)
         return Stripped(
             form,
-            _integer(_pick(values, form.limit, parameters)),
+            _read_integer(_pick(values, form.limit, parameters)),
             _find_span(values, form.between, parameters),
             _hash(_pick(values, form.equal, parameters)),
             hashes,
@@ -201,7 +201,7 @@ def _pick(values: list[str], at: int | None, parameters: dict[str, str] | None) 
     return value
 
 
-def _integer(value: str | None) -> int | None:
+def _read_integer(value: str | None) -> int | None:
     found = _INTEGER.fullmatch(value) if value is not None else None
     return int(found[1]) if found else None
 
@@ -209,7 +209,7 @@ def _integer(value: str | None) -> int | None:
 def _find_span(values: list[str], at: int | None, parameters: dict[str, str] | None) -> int | None:
     if at is None:
         return None
-    low, high = (_integer(_pick(values, place, parameters)) for place in (at, at + 1))
+    low, high = (_read_integer(_pick(values, place, parameters)) for place in (at, at + 1))
     return high - low + 1 if low is not None and high is not None and high >= low else None
 
 

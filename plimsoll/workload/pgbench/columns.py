@@ -7,7 +7,7 @@ r"""The names of the columns that a statement returns, as PostgreSQL gives them.
 from collections.abc import Sequence
 from itertools import pairwise
 
-from plimsoll.workload.declared import workload_error
+from plimsoll.workload.declared import build_workload_error
 from plimsoll.workload.pgbench.scanner import Piece
 
 _AFTER_LIST = {
@@ -42,7 +42,7 @@ def name_columns(statement: Sequence[Piece]) -> tuple[str, ...]:
         return _name_list(pieces, words["SELECT"] + 1, tops)
     if first in _WRITES and "RETURNING" in words:
         return _name_list(pieces, words["RETURNING"] + 1, tops)
-    raise workload_error("which columns it returns is read of SELECT and RETURNING alone")
+    raise build_workload_error("which columns it returns is read of SELECT and RETURNING alone")
 
 
 def _list_tops(pieces: Sequence[Piece]) -> list[int]:
@@ -61,7 +61,7 @@ def _name_list(pieces: Sequence[Piece], start: int, tops: Sequence[int]) -> tupl
     if start < len(pieces) and pieces[start].unquoted in {"ALL", "DISTINCT"}:
         start += 1
         if start < len(pieces) and pieces[start].unquoted == "ON":
-            raise workload_error("which columns it returns is not known after DISTINCT ON")
+            raise build_workload_error("which columns it returns is not known after DISTINCT ON")
     ends = [at for at in tops if at >= start and pieces[at].unquoted in _AFTER_LIST]
     end = ends[0] if ends else len(pieces)
     commas = [at for at in tops if start <= at < end and pieces[at].is_mark(",")]
@@ -81,7 +81,9 @@ def _name_item(item: Sequence[Piece], number: int) -> str:
         if name is None and last is not None and _is_value(before) and last.gap:
             name = _fold(last)
     if name is None:
-        raise workload_error(f"column {number} has no name that is certain: write AS name after it")
+        raise build_workload_error(
+            f"column {number} has no name that is certain: write AS name after it"
+        )
     return name
 
 

@@ -17,7 +17,7 @@ from plimsoll.model.engine.scripts import (
     FormulaFunction,
     VariableFormula,
 )
-from plimsoll.workload.declared import workload_error
+from plimsoll.workload.declared import build_workload_error
 
 SEED = "default_seed"  # the variable that hashes and permutations are seeded with
 DEEPEST = 100  # parts within each other
@@ -108,10 +108,10 @@ def read_formula(text: str) -> Formula:
     """
     reader = _Reader(tuple(_tokenize(text)))
     if reader.peek() is _END:
-        raise workload_error("lacks an expression")
+        raise build_workload_error("lacks an expression")
     read = reader.read(0)
     if reader.peek() is not _END:
-        raise workload_error(f"cannot be read from {reader.peek().text!r} on")
+        raise build_workload_error(f"cannot be read from {reader.peek().text!r} on")
     return read
 
 
@@ -120,7 +120,7 @@ def _tokenize(text: str) -> Iterator[_Token]:
     while at < len(text):
         found = _TOKEN.match(text, at)
         if found is None:
-            raise workload_error(f"has the unexpected character {text[at]!r}")
+            raise build_workload_error(f"has the unexpected character {text[at]!r}")
         kind = str(found.lastgroup)
         if kind == "word":
             yield _Token(kind, found[kind].lower())
@@ -143,7 +143,7 @@ class _Reader:
     def read(self, level: int) -> Formula:
         self._depth += 1
         if self._depth > DEEPEST:
-            raise workload_error(f"has more than {DEEPEST} parts within each other")
+            raise build_workload_error(f"has more than {DEEPEST} parts within each other")
         left = self._read_first()
         highest = _SIGN  # a comparison does not follow another one
         while True:
@@ -174,7 +174,7 @@ class _Reader:
             negated = self._skip("not")
             token = self._next()
             if token.kind != "word" or token.text not in _CONSTANTS:
-                raise workload_error("is: null, true or false is allowed after it")
+                raise build_workload_error("is: null, true or false is allowed after it")
             value = _CONSTANTS[token.text]
         read = CallFormula(function="is", of=(left, ConstantFormula(value=value)))
         return CallFormula(function="not", of=(read,)) if negated else read
@@ -224,7 +224,7 @@ class _Reader:
             self._require("then")
             parts.append(self.read(0))
         if not parts:
-            raise workload_error("case: `when` is allowed after it")
+            raise build_workload_error("case: `when` is allowed after it")
         parts.append(self.read(0) if self._skip("else") else ConstantFormula(value=None))
         self._require("end")
         return CallFormula(function="case", of=tuple(parts))
@@ -239,7 +239,7 @@ class _Reader:
         if name == "debug" and len(of) == 1:
             return of[0]
         if name not in _FUNCTIONS:
-            raise workload_error(
+            raise build_workload_error(
                 f"debug takes 1 value, not {len(of)}"
                 if name == "debug"
                 else f"{name} is no function of pgbench"
@@ -247,7 +247,7 @@ class _Reader:
         function, counts = _FUNCTIONS[name]
         if len(of) not in counts:
             wanted = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
-            raise workload_error(f"{name} takes {wanted} values, not {len(of)}")
+            raise build_workload_error(f"{name} takes {wanted} values, not {len(of)}")
         if len(of) < _SEEDED.get(function, 0):
             of.append(VariableFormula(name=SEED))
         return CallFormula(function=function, of=tuple(of))
@@ -264,19 +264,21 @@ class _Reader:
 
     def _require(self, text: str) -> None:
         if not self._skip(text):
-            raise workload_error(f"has {self.peek().text or 'its end'!r} where {text} should be")
+            raise build_workload_error(
+                f"has {self.peek().text or 'its end'!r} where {text} should be"
+            )
 
 
 def _misplaced(text: str) -> WorkloadError:
-    return workload_error(f"has {text or 'its end'!r} where a value should be")
+    return build_workload_error(f"has {text or 'its end'!r} where a value should be")
 
 
 def _read_number(text: str) -> Formula:
     if text.isdigit():
         if int(text) > _HIGHEST:
-            raise workload_error(f"{text} is out of range: whole numbers go up to {_HIGHEST}")
+            raise build_workload_error(f"{text} is out of range: whole numbers go up to {_HIGHEST}")
         return ConstantFormula(value=int(text))
     value = float(text)
     if value == float("inf"):
-        raise workload_error(f"{text} is out of range of a double")
+        raise build_workload_error(f"{text} is out of range of a double")
     return ConstantFormula(value=value)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from plimsoll.workload.declared import workload_error
+from plimsoll.workload.declared import build_workload_error
 
 _NAME = r"[A-Za-z_\x80-\U0010ffff][A-Za-z0-9_\x80-\U0010ffff]*"
 _PIECE = re.compile(
@@ -136,7 +136,7 @@ class _Scanner:
             elif kind == "dollars":
                 kind, text = "text", self._scan_dollars(start, text)
             elif kind == "mark" and text in "'\"":
-                raise workload_error("a quoted part has no end", self._line(start))
+                raise build_workload_error("a quoted part has no end", self._line(start))
             elif kind == "mark":
                 depth = max(depth + (text == "(") - (text == ")"), 0)
             known: Kind = "mark" if kind == "colons" else kind  # type: ignore[assignment]
@@ -158,12 +158,12 @@ class _Scanner:
             if depth == 0:
                 self.at = mark.end()
                 return self._script[start : self.at]
-        raise workload_error("a comment has no end", self._line(start))
+        raise build_workload_error("a comment has no end", self._line(start))
 
     def _scan_dollars(self, start: int, quote: str) -> str:
         quoted, end, _ = self._script[start + len(quote) :].partition(quote)
         if not end:
-            raise workload_error(f"a part quoted by {quote} has no end", self._line(start))
+            raise build_workload_error(f"a part quoted by {quote} has no end", self._line(start))
         self.at = start + len(quote) + len(quoted) + len(quote)
         return self._script[start : self.at]
 

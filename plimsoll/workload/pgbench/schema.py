@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from plimsoll.complaints import Complaint, Place
 from plimsoll.errors import WorkloadError
-from plimsoll.workload.declared import workload_error
+from plimsoll.workload.declared import build_workload_error
 from plimsoll.workload.pgbench.scanner import Meta, Piece, scan
 
 MOST_STATEMENTS = 10_000
@@ -46,7 +46,9 @@ def read_schema(text: str, source: str | None = None) -> tuple[str, ...]:
         for command in scan(text):
             line = command.line
             if isinstance(command, Meta):
-                raise workload_error(f"\\{command.name} is a command of psql, which is not run")
+                raise build_workload_error(
+                    f"\\{command.name} is a command of psql, which is not run"
+                )
             for pieces in command.statements:
                 said = [piece for piece in pieces if piece.kind != "comment"]
                 _check(said)
@@ -54,7 +56,9 @@ def read_schema(text: str, source: str | None = None) -> tuple[str, ...]:
                 rest = text[said[0].start + len(verb) : last.start + len(last.text)]
                 statements.append(f"{verb} {rest.lstrip()}".rstrip())
         if not 1 <= len(statements) <= MOST_STATEMENTS:
-            raise workload_error(f"has {len(statements):,} statements: 1 to {MOST_STATEMENTS:,}")
+            raise build_workload_error(
+                f"has {len(statements):,} statements: 1 to {MOST_STATEMENTS:,}"
+            )
     except WorkloadError as error:
         (complaint,) = error.complaints
         line = next((part for part in complaint.path if isinstance(part, int)), line)
@@ -66,13 +70,13 @@ def read_schema(text: str, source: str | None = None) -> tuple[str, ...]:
 
 def _check(pieces: Sequence[Piece]) -> None:
     if variable := next((piece.text for piece in pieces if piece.kind == "variable"), None):
-        raise workload_error(f":{variable} is a variable of psql, which has no value here")
+        raise build_workload_error(f":{variable} is a variable of psql, which has no value here")
     first, *rest = pieces
     verb = first.unquoted
     if verb == "COPY":
-        raise workload_error("COPY needs rows that a client sends: write INSERT instead")
+        raise build_workload_error("COPY needs rows that a client sends: write INSERT instead")
     kind = next((piece for piece in rest if piece.unquoted not in _BEFORE_KINDS), None)
     known = kind is not None and kind.unquoted in _KINDS if verb in _DEFINES else verb in _OTHERS
     if not known:
         told = [first.text, kind.text] if kind and verb in _DEFINES else [first.text]
-        raise workload_error(f"{' '.join(told)[:64]} is no statement of a schema")
+        raise build_workload_error(f"{' '.join(told)[:64]} is no statement of a schema")

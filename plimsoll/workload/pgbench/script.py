@@ -26,7 +26,7 @@ from plimsoll.model.engine.asked import (
 )
 from plimsoll.model.engine.scripts import Formula, find_variables
 from plimsoll.model.engine.values import VariableValue
-from plimsoll.workload.declared import workload_error
+from plimsoll.workload.declared import build_workload_error
 from plimsoll.workload.pgbench.columns import name_columns
 from plimsoll.workload.pgbench.formulas import read_formula
 from plimsoll.workload.pgbench.scanner import Meta, Piece, Sql, scan
@@ -157,19 +157,19 @@ class _Reader:
             case "startpipeline" | "endpipeline":
                 return self._read_pipeline(command.name, words)
             case "gset" | "aset":
-                raise workload_error("follows an SQL command, of which it is the only one")
+                raise build_workload_error("follows an SQL command, of which it is the only one")
             case "shell" | "setshell":
-                raise workload_error("is never run: a load runs no programs")
+                raise build_workload_error("is never run: a load runs no programs")
             case "syncpipeline":
-                raise workload_error(
+                raise build_workload_error(
                     "is not supported: end the pipeline, and begin another, which waits for answers"
                 )
-        raise workload_error("is no command of pgbench")
+        raise build_workload_error("is no command of pgbench")
 
     def _read_set(self, rest: str) -> Step:
         name, _, text = re.sub(r"\\\r?\n", " ", rest).strip().partition(" ")
         if not name:
-            raise workload_error("lacks the name of a variable")
+            raise build_workload_error("lacks the name of a variable")
         self._assign(name)
         return SetStep(name=name, of=self._read_formula(text), place=self.place)
 
@@ -208,29 +208,31 @@ class _Reader:
 
     def _read_sleep(self, words: list[str]) -> Step:
         if self.pipeline:
-            raise workload_error("is not possible within a pipeline")
+            raise build_workload_error("is not possible within a pipeline")
         if not 1 <= len(words) <= 2:
-            raise workload_error("takes a time and a unit: \\sleep 10 ms")
+            raise build_workload_error("takes a time and a unit: \\sleep 10 ms")
         found = _SLEEP.fullmatch(words[0])
         if found is None or (found[3] and words[1:]):
-            raise workload_error(f"{words[0]} is neither a whole number nor a variable")
+            raise build_workload_error(f"{words[0]} is neither a whole number nor a variable")
         unit = (words[1] if words[1:] else found[3] or "s").lower()
         if unit not in _UNITS_US:
-            raise workload_error(f"{unit} is no unit: us, ms or s")
+            raise build_workload_error(f"{unit} is no unit: us, ms or s")
         if found[1]:
             self._use(found[1])
             return SleepStep(us=_UNITS_US[unit], times=found[1], place=self.place)
         us = 0 if words[0].startswith("-") else int(found[2]) * _UNITS_US[unit]
         if us > _SLEEP_MOST_US:
-            raise workload_error(f"{words[0]} is longer than 600 s")
+            raise build_workload_error(f"{words[0]} is longer than 600 s")
         return SleepStep(us=us, place=self.place)
 
     def _read_pipeline(self, name: str, words: list[str]) -> list[Step]:
         if words:
-            raise workload_error("takes no argument")
+            raise build_workload_error("takes no argument")
         begins = name == "startpipeline"
         if begins == self.pipeline:
-            raise workload_error("is in a pipeline already" if begins else "there is no pipeline")
+            raise build_workload_error(
+                "is in a pipeline already" if begins else "there is no pipeline"
+            )
         self.pipeline = begins
         return [] if begins else [AwaitStep()]
 
@@ -258,11 +260,11 @@ class _Reader:
     def _keep_result(self, kept: Meta, command: Sql) -> None:
         words = kept.rest.split()
         if len(words) > 1:
-            raise workload_error("takes one prefix")
+            raise build_workload_error("takes one prefix")
         if self.pipeline:
-            raise workload_error("is not possible within a pipeline")
+            raise build_workload_error("is not possible within a pipeline")
         if kept.name == "aset" and len(command.statements) > 1:
-            raise workload_error("keeps the rows of one statement, and there are several")
+            raise build_workload_error("keeps the rows of one statement, and there are several")
         names = [f"{''.join(words)}{name}" for name in name_columns(command.statements[-1])]
         for name in names:
             self._assign(name)
@@ -277,14 +279,16 @@ class _Reader:
 
     def _add_statement(self, pieces: Sequence[Piece]) -> None:
         if len(self.statements) == MOST_STATEMENTS:
-            raise workload_error(f"has more than {MOST_STATEMENTS} statements")
+            raise build_workload_error(f"has more than {MOST_STATEMENTS} statements")
         if pieces[0].unquoted == "COPY":
-            raise workload_error("COPY: no operation may be one")
+            raise build_workload_error("COPY: no operation may be one")
         text, binds = self._write_text(pieces)
         if len(binds) > MAX_PLACEHOLDERS:
-            raise workload_error(f"{len(binds)} parameters; a statement takes {MAX_PLACEHOLDERS}")
+            raise build_workload_error(
+                f"{len(binds)} parameters; a statement takes {MAX_PLACEHOLDERS}"
+            )
         if len(text) + sum(len(each.sql[0]) for each in self.statements) > MAX_CHARACTERS:
-            raise workload_error(f"has more than {MAX_CHARACTERS} characters")
+            raise build_workload_error(f"has more than {MAX_CHARACTERS} characters")
         tokens = tuple(
             Token(piece.kind, piece.text, 0, 0)
             for piece in pieces
@@ -301,7 +305,7 @@ class _Reader:
             text = piece.text
             if piece.kind == "variable":
                 if before is not None and not piece.gap and before.kind in {"word", "number"}:
-                    raise workload_error(
+                    raise build_workload_error(
                         f":{text} joins what is before it, and a parameter is a value of its own"
                     )
                 self._use(text)
@@ -325,7 +329,7 @@ class _Reader:
 
     def _assign(self, name: str) -> None:
         if not _VARIABLE.fullmatch(name):
-            raise workload_error(f"{name!r} is no name of a variable: letters, digits and _")
+            raise build_workload_error(f"{name!r} is no name of a variable: letters, digits and _")
         self.assigned.add(name)
 
     @contextmanager

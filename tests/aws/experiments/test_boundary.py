@@ -17,7 +17,7 @@ from plimsoll.model.deployment.deployment import Team
 from plimsoll.model.run.experiment_record import ExperimentResult
 from plimsoll.model.run.run_record import Failure, RunState
 from plimsoll.report.experiment.page import render_experiment
-from plimsoll.report.page import whole
+from plimsoll.report.page import join_units
 from plimsoll.requests.cells import validate_experiment
 from tests.support.aws_resources import make_state_machine
 from tests.support.every_setting import NO_LIMITS, EverySetting
@@ -91,7 +91,7 @@ def test_cells_beside_the_boundary_are_run_alone_and_the_answer_is_measured(
     assert result.answer == f"{result.boundary.sentence} {result.boundary.stopped}"
     assert (result.decisions, result.gains, result.warnings) == ((), (), ())
     page = render_experiment(result)
-    assert whole(result.answer) in page
+    assert join_units(result.answer) in page
     assert "~ is predicted, not measured" in page
     assert page.count('<th scope="row">predicted</th>') == len(IOPS) - len(made)
 

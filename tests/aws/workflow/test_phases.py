@@ -20,7 +20,7 @@ from plimsoll.workflow.history import (
     read_finished_steps,
     read_judged_steps,
     read_search_steps,
-    so_far,
+    read_steps_so_far,
 )
 from plimsoll.workflow.phases import summarize_phases
 from tests.aws.workflow.conftest import RUN, recorded
@@ -59,7 +59,7 @@ def family(deployment: EverySetting, monkeypatch: pytest.MonkeyPatch) -> Family:
     deployment.files(RUN).put(REQUEST, request.model_dump_json())
     made = Family()
     for module in (plan_step, barrier):
-        monkeypatch.setattr(module, "family_of", lambda _: made)
+        monkeypatch.setattr(module, "find_family", lambda _: made)
     monkeypatch.setattr(barrier, "require_step_budget", lambda *_: None)
     monkeypatch.setattr(barrier, "has_metrics", lambda *_: False)  # nothing waits for a minute
     return made
@@ -93,7 +93,7 @@ def test_the_passes_are_planned_in_turn_and_the_search_after_them(
     assert [step.plan.index for step in read_judged_steps(files)] == [1, 2, 3, 4, 5, 6, 7, 8]
     assert [step.plan.index for step in read_search_steps(files)] == [8]
     assert [done.step.index for done in read_finished_steps(files)] == [1, 2, 3, 4, 5, 6, 7, 8]
-    assert [done.step.index for done in so_far(files)] == [8]
+    assert [done.step.index for done in read_steps_so_far(files)] == [8]
 
 
 def test_what_is_kept_of_judged_steps_counts_passes_which_the_search_does_not_see(
@@ -110,7 +110,7 @@ def test_what_is_kept_of_judged_steps_counts_passes_which_the_search_does_not_se
         *["charge"] * 3,
         None,
     ]
-    assert [done.step.index for done in so_far(files)] == [8]
+    assert [done.step.index for done in read_steps_so_far(files)] == [8]
     assert len(family.begun) == 8
 
 

@@ -56,7 +56,7 @@ def running(deployment: EverySetting, monkeypatch: pytest.MonkeyPatch) -> EveryS
     warmed = Request.model_validate({**REQUESTED, "prepare": {"warm_s": 5}})
     deployment.files(RUN).put(REQUEST, warmed.model_dump_json())
     for module in (plan_step, barrier):
-        monkeypatch.setattr(module, "family_of", lambda _: Family())
+        monkeypatch.setattr(module, "find_family", lambda _: Family())
     monkeypatch.setattr(barrier, "require_step_budget", lambda *_: None)
     return deployment
 
@@ -188,11 +188,11 @@ def test_an_answer_stands_where_a_closing_step_has_no_time_or_budget(
     running.records.change(RUN, step=0)
     running.files(RUN).put(step_path(0), "{}")
     for module in (plan_step, barrier):
-        monkeypatch.setattr(module, "family_of", lambda _: BusyFamily())
+        monkeypatch.setattr(module, "find_family", lambda _: BusyFamily())
     monkeypatch.setattr(barrier, "require_step_budget", refuse)
-    monkeypatch.setattr(plan_step, "next_run_step", lambda *_: asked("soak"))
+    monkeypatch.setattr(plan_step, "plan_run_step", lambda *_: asked("soak"))
     assert plan_step.plan_next_step(running, RUN)["next"] == "conclude"
-    monkeypatch.setattr(plan_step, "next_run_step", lambda *_: asked("confirm"))
+    monkeypatch.setattr(plan_step, "plan_run_step", lambda *_: asked("confirm"))
     with pytest.raises(error):
         plan_step.plan_next_step(running, RUN)
 
@@ -206,9 +206,9 @@ def test_an_answer_stands_where_its_target_answers_no_more(
 
     running.records.change(RUN, step=0)
     running.files(RUN).put(step_path(0), "{}")
-    monkeypatch.setattr(plan_step, "next_run_step", lambda *_: asked("sentinel"))
+    monkeypatch.setattr(plan_step, "plan_run_step", lambda *_: asked("sentinel"))
     assert plan_step.plan_next_step(running, RUN)["next"] == "conclude"
-    monkeypatch.setattr(plan_step, "next_run_step", lambda *_: asked("confirm"))
+    monkeypatch.setattr(plan_step, "plan_run_step", lambda *_: asked("confirm"))
     assert plan_step.plan_next_step(running, RUN)["next"] != "conclude"
 
 
@@ -226,7 +226,7 @@ def test_what_a_workload_says_of_its_rows_is_checked_once_the_search_is_over(
     asked = {"workload": {"name": workload, "records": 1}, "limits": {"audits_off": off}}
     request = Request.model_validate({**REQUESTED, **asked})
     running.files(RUN).put(REQUEST, request.model_dump_json())
-    monkeypatch.setattr(plan_step, "next_run_step", lambda *_: Done(why="the answer is known"))
+    monkeypatch.setattr(plan_step, "plan_run_step", lambda *_: Done(why="the answer is known"))
     assert plan_step.plan_next_step(running, RUN)["next"] == next_state
 
 
@@ -255,7 +255,7 @@ def test_an_answer_stands_where_time_passes_before_it_is_questioned(
     running.files(RUN).put_model(HISTORY, history)
     running.records.change(RUN, step=1, expires_at=datetime(2020, 1, 1, tzinfo=UTC))
     following = NextStep(index=1, clients=1, connections=1, purpose=purpose, why="")
-    monkeypatch.setattr(plan_step, "next_run_step", lambda *_: following)
+    monkeypatch.setattr(plan_step, "plan_run_step", lambda *_: following)
     if stands:
         assert plan_step.plan_next_step(running, RUN)["next"] == "conclude"
         return
@@ -286,10 +286,10 @@ def test_a_target_that_works_no_more_is_waited_for_as_long_as_that_takes_to_see(
         index=1, clients=1, connections=1, purpose="again", recover_first=True, why="it failed"
     )
     for module in (plan_step, barrier, search_steps):
-        monkeypatch.setattr(module, "family_of", lambda _: BusyFamily())
+        monkeypatch.setattr(module, "find_family", lambda _: BusyFamily())
     last = FinishedStep(step=synthetic_run()[0].steps[0].step, late=False)
     running.files(RUN).put_model(HISTORY, History(steps=(last,)))
-    monkeypatch.setattr(plan_step, "next_run_step", lambda *_: overloaded)
+    monkeypatch.setattr(plan_step, "plan_run_step", lambda *_: overloaded)
     began_s, polls = clock.now_s, 0
     while plan_step.plan_next_step(running, RUN)["next"] == "pause":
         polls += 1
@@ -317,7 +317,7 @@ def test_a_busy_machine_is_waited_for_on_one_machine(
     looks = [busy, busy, calm]
     monkeypatch.setattr(plan_step, "measure_around_twin", lambda: looks.pop(0))
     following = NextStep(index=1, clients=1, connections=1, purpose="climb", why="")
-    monkeypatch.setattr(plan_step, "next_run_step", lambda *_: following)
+    monkeypatch.setattr(plan_step, "plan_run_step", lambda *_: following)
     for _ in range(2):
         assert plan_step.plan_next_step(here, RUN)["next"] == "pause"
         clock.now_s += 1
@@ -360,7 +360,7 @@ def test_a_longer_window_for_which_no_time_is_left_has_its_usual_length(
     longer = NextStep(
         index=1, clients=1, connections=1, purpose="again", window_factor=2, why="halves"
     )
-    monkeypatch.setattr(plan_step, "next_run_step", lambda *_: longer)
+    monkeypatch.setattr(plan_step, "plan_run_step", lambda *_: longer)
     running.files(RUN).put_model(HISTORY, History())
     assert planned(running) == 2
     plan = running.files(RUN).get(plan_path(2), StepPlan)
@@ -390,7 +390,7 @@ def test_clients_of_a_background_are_items_of_the_steps_fan_out(
             yield Counting()
 
     for module in (plan_step, barrier):
-        monkeypatch.setattr(module, "family_of", lambda _: Counted())
+        monkeypatch.setattr(module, "find_family", lambda _: Counted())
     assert plan_step.plan_next_step(running, RUN)["clients"] == [0, 1, 2]
     plan = running.files(RUN).get(plan_path(1), StepPlan)
     (load,) = plan.background

@@ -52,9 +52,9 @@ def answered(deployment: EverySetting, monkeypatch: pytest.MonkeyPatch) -> Every
     """A run whose search has its answer, and asks for a soak of three windows."""
     recorded(deployment, state=RunState.RUNNING, target=TARGET, step=1)
     for module in (plan_step, barrier):
-        monkeypatch.setattr(module, "family_of", lambda _: Family())
+        monkeypatch.setattr(module, "find_family", lambda _: Family())
     monkeypatch.setattr(barrier, "require_step_budget", lambda *_: None)
-    monkeypatch.setattr(plan_step, "next_run_step", lambda *_: SOAK)
+    monkeypatch.setattr(plan_step, "plan_run_step", lambda *_: SOAK)
     monkeypatch.setattr(plan_step, "prepare_step", lambda plan, *_, **__: plan)
     last = synthetic_run()[0].steps[0].step.model_copy(update={"purpose": "confirm"})
     deployment.files(RUN).put_model(HISTORY, History(steps=(FinishedStep(step=last, late=False),)))
@@ -161,7 +161,7 @@ def relayed(deployment: EverySetting, monkeypatch: pytest.MonkeyPatch) -> EveryS
     monkeypatch.setattr(judge_step, "connect_as_master", lambda _, known: known)
     counted = iter(range(2_000, 100_000, 1_000))
     monkeypatch.setattr(mysql, "read_counters", lambda _: after(next(counted)))
-    monkeypatch.setattr(judge_step, "next_run_step", lambda *_: SOAK)
+    monkeypatch.setattr(judge_step, "plan_run_step", lambda *_: SOAK)
     return deployment
 
 
@@ -197,7 +197,7 @@ def test_a_window_without_a_sustained_load_ends_the_relay(
     """The windows whose clients have been called run to their end: here all, long ago."""
     monkeypatch.setattr(judge_step, "count_called", lambda plans, _: plans[0].index + 1)
     if why == "not sustained":
-        monkeypatch.setattr(judge_step, "next_run_step", lambda *_: Done(why=""))
+        monkeypatch.setattr(judge_step, "plan_run_step", lambda *_: Done(why=""))
     if why == "cannot be read":
         relayed.files(RUN).put(client_path(1, 0), b"{}")
     if why == "no client ran":

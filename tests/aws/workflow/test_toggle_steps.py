@@ -55,7 +55,7 @@ def toggled(deployment: EverySetting, monkeypatch: pytest.MonkeyPatch) -> EveryS
     request = Request.model_validate(TOGGLED)
     deployment.files(RUN).put(REQUEST, request.model_dump_json())
     monkeypatch.setattr(barrier, "require_step_budget", lambda *_: None)
-    monkeypatch.setattr(plan_step, "next_run_step", lambda *_: ASKED)
+    monkeypatch.setattr(plan_step, "plan_run_step", lambda *_: ASKED)
     monkeypatch.setattr(plan_step, "read_search_steps", lambda _: [done("on", "ON")])
     says(monkeypatch, "OFF")
     return deployment
@@ -64,7 +64,7 @@ def toggled(deployment: EverySetting, monkeypatch: pytest.MonkeyPatch) -> EveryS
 def says(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
     server = Server(value)
     for module in (plan_step, barrier, toggle):
-        monkeypatch.setattr(module, "family_of", lambda _: server)
+        monkeypatch.setattr(module, "find_family", lambda _: server)
 
 
 def switched(deployment: EverySetting, **changes: Any) -> None:

@@ -13,7 +13,7 @@ from contextlib import closing
 from dataclasses import dataclass
 
 from plimsoll.capacity.judge import judge
-from plimsoll.databases.family import family_of
+from plimsoll.databases.family import find_family
 from plimsoll.databases.mysql import session as mysql_session
 from plimsoll.databases.postgres import session as postgres_session
 from plimsoll.errors import ConnectionsRefusedError
@@ -178,7 +178,7 @@ class Ground:
         self.server = server
         self.volume = volume
         self.target = parse_dsn(dsn)
-        self._family = family_of(self.target.protocol)
+        self._family = find_family(self.target.protocol)
         self.volume_limits: VolumeLimits = volume.limits
         self.strangers: list[int] = []  # processes of the test that are none of the run's
 

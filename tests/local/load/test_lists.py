@@ -2,7 +2,7 @@
 
 import pytest
 
-from plimsoll.databases.family import family_of
+from plimsoll.databases.family import find_family
 from plimsoll.databases.prepare import prepare_dataset
 from plimsoll.model.engine.asked import EngineTarget, LoadSpec
 from plimsoll.workflow.client import send_load
@@ -83,7 +83,7 @@ def test_what_is_drawn_for_lines_is_sent_and_returned_together(target: EngineTar
     assert 0 < order.rolled_back < 200
 
     def read(query: str) -> int:
-        with family_of(target.protocol).open_datasets(target) as datasets:
+        with find_family(target.protocol).open_datasets(target) as datasets:
             return datasets.read_number(query)  # type: ignore[attr-defined, no-any-return]
 
     batches = (

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from plimsoll.databases.family import family_of
+from plimsoll.databases.family import find_family
 from plimsoll.databases.prepare import prepare_dataset
 from plimsoll.model.engine.answered import LoadReport
 from plimsoll.model.engine.asked import EngineTarget, LoadSpec
@@ -131,13 +131,13 @@ def send(target: EngineTarget, compiled: Compiled, operations: int, **spec: Any)
 
 
 def read(target: EngineTarget, query: str) -> int:
-    with family_of(target.protocol).open_datasets(target) as datasets:
+    with find_family(target.protocol).open_datasets(target) as datasets:
         return datasets.read_number(query)  # type: ignore[attr-defined, no-any-return]
 
 
 def execute(target: EngineTarget, statements: str) -> None:
     """Send statements with ; between them, and @ for one inside."""
-    with family_of(target.protocol).open_datasets(target) as datasets:
+    with find_family(target.protocol).open_datasets(target) as datasets:
         for statement in statements.split(";"):
             datasets._execute(statement.replace("@", ";").strip())  # type: ignore[attr-defined]
 

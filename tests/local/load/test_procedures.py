@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from plimsoll.databases.family import family_of
+from plimsoll.databases.family import find_family
 from plimsoll.databases.prepare import prepare_dataset
 from plimsoll.errors import PlimsollError
 from plimsoll.model.engine.asked import EngineTarget
@@ -69,7 +69,7 @@ def test_what_a_procedure_returns_is_kept_and_all_its_results_are_read(
     assert read(target, "SELECT SUM(1000 - balance) FROM account") == 300
     assert read(target, "SELECT COUNT(*) FROM account WHERE seen NOT IN (balance, -1)") == 0
     assert read(target, "SELECT COUNT(*) FROM account WHERE seen > 0") > 0
-    with family_of(target.protocol).open_datasets(target) as datasets:
+    with find_family(target.protocol).open_datasets(target) as datasets:
         datasets.drop(workload)
         assert not datasets._procedure_exists("pay")  # type: ignore[attr-defined]
 
@@ -79,7 +79,7 @@ def test_any_workload_of_the_dataset_drops_them_and_none_of_somebody_elses(
 ) -> None:
     workload = compiled(target)
     without = replace(workload, procedures={})
-    with family_of(target.protocol).open_datasets(target) as datasets:
+    with find_family(target.protocol).open_datasets(target) as datasets:
 
         def has(procedure: str) -> bool:
             return datasets._procedure_exists(procedure)  # type: ignore[attr-defined, no-any-return]
@@ -113,10 +113,10 @@ def test_what_a_procedure_rolls_back_is_counted_without_a_transaction_around_it(
 
 def test_a_procedure_that_plimsoll_did_not_make_is_never_touched(target: EngineTarget) -> None:
     workload = compiled(target)
-    with family_of(target.protocol).open_datasets(target) as datasets:
+    with find_family(target.protocol).open_datasets(target) as datasets:
         theirs = {"mysql": "BEGIN END", "postgres": "LANGUAGE sql AS ''"}[target.protocol]
         datasets._execute(f"CREATE PROCEDURE pay() {theirs}")  # type: ignore[attr-defined]
     with pytest.raises(PlimsollError, match="a procedure pay is there, and Plimsoll did not make"):
         prepare_dataset(target, workload, connections=1)
-    with family_of(target.protocol).open_datasets(target) as datasets:
+    with find_family(target.protocol).open_datasets(target) as datasets:
         assert not datasets._table_exists("account")  # type: ignore[attr-defined]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from plimsoll.databases.family import family_of
+from plimsoll.databases.family import find_family
 from plimsoll.databases.prepare import prepare_dataset
 from plimsoll.errors import PlimsollError
 from plimsoll.model.engine.asked import EngineTarget
@@ -39,7 +39,7 @@ def compiled(target: EngineTarget, records: int) -> Compiled:
 
 def test_rows_are_loaded_in_any_order_and_the_server_keeps_the_keys(target: EngineTarget) -> None:
     prepare_dataset(target, compiled(target, 100), connections=2)
-    with family_of(target.protocol).open_datasets(target) as datasets:
+    with find_family(target.protocol).open_datasets(target) as datasets:
         sale = compiled(target, 100).tables[0]
         keys = {"sale_of_shop", "sale_of_other"}
         assert datasets._references_of(sale) == keys  # type: ignore[attr-defined]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from plimsoll.capacity.steps.audits import audit_rows_met, audit_writes
-from plimsoll.databases.family import family_of
+from plimsoll.databases.family import find_family
 from plimsoll.databases.mysql.session import connect, execute
 from plimsoll.databases.postgres import session as postgres_session
 from plimsoll.databases.prepare import prepare_dataset
@@ -30,7 +30,7 @@ RECORDS = {"pgbench": 1, "tpcc": 1, "billing": 2000, "batch": 2000, "sysbench-fu
 
 def measure(target: EngineTarget, compiled: Compiled, operations: int) -> LoadReport:
     """Send a workload's operations over 8 connections, as a client of a step does."""
-    with family_of(target.protocol).open_datasets(target) as datasets:
+    with find_family(target.protocol).open_datasets(target) as datasets:
         number = datasets.begin_load(compiled) if compiled.inserts else 0
     spec = LoadSpec(
         target=target,
@@ -43,7 +43,7 @@ def measure(target: EngineTarget, compiled: Compiled, operations: int) -> LoadRe
 
 
 def count_commits(target: EngineTarget) -> int:
-    counters = family_of(target.protocol).read_counters(target)
+    counters = find_family(target.protocol).read_counters(target)
     assert counters is not None
     return counters.values["Handler_commit"]
 
@@ -200,7 +200,7 @@ operations:
 def load_writes(target: EngineTarget, text: str, connect_as: EngineTarget) -> LoadReport:
     compiled = parse_workload(WRITES + text).compile(None, {}, target.protocol)
     prepare_dataset(target, compiled, connections=4)
-    with family_of(target.protocol).open_datasets(target) as datasets:
+    with find_family(target.protocol).open_datasets(target) as datasets:
         number = datasets.begin_load(compiled) if compiled.inserts else 0
     spec = LoadSpec(
         target=connect_as,

@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.tpcc import find_broken, kill_in_mid_run, spec
 from plimsoll.databases.conditions import check_conditions
-from plimsoll.databases.family import family_of
+from plimsoll.databases.family import find_family
 from plimsoll.databases.prepare import prepare_dataset
 from plimsoll.model.engine.asked import EngineTarget, LoadSpec
 from plimsoll.model.request.dsn import parse_dsn
@@ -65,7 +65,7 @@ def test_transactions_are_what_the_standard_says(
     committed = orders.succeeded - orders.rolled_back
 
     def read(query: str) -> int:
-        with family_of(target.protocol).open_datasets(target) as datasets:
+        with find_family(target.protocol).open_datasets(target) as datasets:
             return datasets.read_number(query)  # type: ignore[attr-defined, no-any-return]
 
     new = "FROM orders WHERE o_id > 3000"
@@ -87,7 +87,7 @@ def test_transactions_are_what_the_standard_says(
     # what was delivered is not missing: nothing is loaded again
     assert prepare_dataset(target, compiled, connections=8).sent_rows == 0
     assert find_breaches(target, compiled) == {}
-    family = family_of(target.protocol)
+    family = find_family(target.protocol)
     with family.open_datasets(target) as datasets:
         datasets._execute("UPDATE warehouse SET w_ytd = w_ytd + 1 WHERE w_id = 1")  # type: ignore[attr-defined]
     assert find_breaches(target, compiled) == {"c1": 1, "c8": 1}
@@ -108,6 +108,6 @@ def test_the_conditions_hold_after_a_kill_in_mid_run(
     if what == "server":
         start(directory=server.directory, port=server.port)
     assert find_broken(target, compiled) == []
-    with family_of(target.protocol).open_datasets(target) as datasets:
+    with find_family(target.protocol).open_datasets(target) as datasets:
         new = datasets.read_number("SELECT COUNT(*) FROM orders WHERE o_id > 3000")  # type: ignore[attr-defined]
     assert new > 0

@@ -9,7 +9,7 @@ import pytest
 
 from plimsoll.databases import mysql, postgres
 from plimsoll.databases.existing_keys import draw_from_existing, find_missing_keys
-from plimsoll.databases.family import family_of
+from plimsoll.databases.family import find_family
 from plimsoll.errors import UsageError, WorkloadError
 from plimsoll.model.engine.asked import EngineTarget
 from plimsoll.model.engine.values import ColumnValue
@@ -79,7 +79,7 @@ def test_missing_keys_are_counted_exactly_or_from_many(target: EngineTarget) -> 
 def test_a_sample_has_keys_that_exist_alone(target: EngineTarget) -> None:
     run_sql(target, "DELETE FROM orders WHERE id % 7 <> 3")
     there = set(range(3, 5000, 7))
-    with family_of(target.protocol).open_datasets(target) as datasets:
+    with find_family(target.protocol).open_datasets(target) as datasets:
         assert set(datasets.sample_keys("orders", "id", 5000)) == there
         some = datasets.sample_keys("orders", "id", 100)
     assert 50 < len(some) <= 100
@@ -98,7 +98,7 @@ def test_texts_are_sampled_and_large_tables_of_them_refused(target: EngineTarget
         "CREATE TABLE names (id VARCHAR(40) PRIMARY KEY, paid INT)",
         "INSERT INTO names SELECT CONCAT('n', id), 0 FROM orders",
     )
-    with family_of(target.protocol).open_datasets(target) as datasets:
+    with find_family(target.protocol).open_datasets(target) as datasets:
         assert set(datasets.sample_keys("names", "id", 5000)) == {f"n{n}" for n in range(5000)}
         with pytest.raises(Exception, match="has more than 100 rows, and id is no whole number"):
             datasets.sample_keys("names", "id", 100)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.databases.family import family_of
+from plimsoll.databases.family import find_family
 from plimsoll.databases.prepare import prepare_dataset
 from plimsoll.errors import PlimsollError
 from plimsoll.load_line.dataset import look, require_harmless
@@ -49,14 +49,14 @@ def test_a_renamed_file_means_the_same_dataset(target: EngineTarget) -> None:
     assert found.compiled.records == 100
     require_harmless(found, allow_writes=False)
     assert prepare(target, read_as("webshop"), 150) == {"orders": 150}
-    with family_of(target.protocol).open_datasets(target) as datasets:
+    with find_family(target.protocol).open_datasets(target) as datasets:
         assert [*datasets.read_notes()] == ["shop"]
         datasets.drop(found.compiled)
         assert datasets.read_notes() == {}
 
 
 def test_a_file_renamed_before_its_rows_were_complete_means_the_same(target: EngineTarget) -> None:
-    with family_of(target.protocol).open_datasets(target) as datasets:
+    with find_family(target.protocol).open_datasets(target) as datasets:
         datasets.create_tables(read_as("shop").compile(100, {}, target.protocol))
     assert prepare(target, read_as("webshop"), 100) == {"orders": 100}
 
@@ -69,7 +69,7 @@ def test_a_second_dataset_lies_beside_the_first(target: EngineTarget) -> None:
         note = look(target, read_as(name, text), None, {}).note
         assert note is not None
         assert note.records == records
-    with family_of(target.protocol).open_datasets(target) as datasets:
+    with find_family(target.protocol).open_datasets(target) as datasets:
         datasets.drop(read_as("customers", CUSTOMERS).compile(50, {}, target.protocol))
         assert [*datasets.read_notes()] == ["shop"]
 

@@ -5,7 +5,7 @@ from contextlib import closing
 import pytest
 
 from plimsoll.cli.main import main
-from plimsoll.databases.family import family_of
+from plimsoll.databases.family import find_family
 from plimsoll.databases.mysql import session as mysql_session
 from plimsoll.databases.postgres import session as postgres_session
 from plimsoll.errors import PlimsollError
@@ -38,7 +38,7 @@ PASSWORDS = ["pässwörd", "€uro", "日本語 パスワード", "a'b\"c`d\\e%f
 def refusal_of(target: EngineTarget) -> str:
     with (
         pytest.raises(PlimsollError) as refused,
-        family_of(target.protocol).open_datasets(target) as datasets,
+        find_family(target.protocol).open_datasets(target) as datasets,
     ):
         datasets.version()
     return str(refused.value)
@@ -49,7 +49,7 @@ def with_account(target: EngineTarget, user: str, password: str) -> EngineTarget
 
 
 def by_python(target: EngineTarget) -> None:
-    family_of(target.protocol).open_datasets(target).__enter__()
+    find_family(target.protocol).open_datasets(target).__enter__()
 
 
 @pytest.mark.parametrize("password", PASSWORDS)

@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from plimsoll.cli.main import main
 from plimsoll.databases.counting import open_work_counter
 from plimsoll.databases.existing_keys import find_missing_keys
-from plimsoll.databases.family import family_of
+from plimsoll.databases.family import find_family
 from plimsoll.databases.observing import combine_looks, open_statements
 from plimsoll.databases.postgres import counters as postgres_counters
 from plimsoll.databases.postgres import counting as postgres_counting
@@ -78,7 +78,7 @@ def count(target: EngineTarget) -> object:
 def look_for_keys(target: EngineTarget) -> object:
     """Look for the keys that a workload draws, and take keys of a table."""
     compiled = WORKLOAD.compile(10, {}, target.protocol)
-    with family_of(target.protocol).open_datasets(target) as datasets:
+    with find_family(target.protocol).open_datasets(target) as datasets:
         sampled = datasets.sample_keys("usertable", "ycsb_key", 10)
     return find_missing_keys(target, compiled), sampled
 
@@ -97,10 +97,10 @@ CALLS: dict[str, Callable[[EngineTarget], object]] = {
     "prepare": lambda target: prepare_dataset(
         target, WORKLOAD.compile(10, {}, target.protocol), connections=1
     ),
-    "counters": lambda target: family_of(target.protocol).read_counters(target),
-    "parameters": lambda target: family_of(target.protocol).read_parameters(target, ("a",)),
-    "settle": lambda target: family_of(target.protocol).settle(target, longest_s=0),
-    "user": lambda target: family_of(target.protocol).make_load_user(target, "run"),
+    "counters": lambda target: find_family(target.protocol).read_counters(target),
+    "parameters": lambda target: find_family(target.protocol).read_parameters(target, ("a",)),
+    "settle": lambda target: find_family(target.protocol).settle(target, longest_s=0),
+    "user": lambda target: find_family(target.protocol).make_load_user(target, "run"),
     "observe": observe,
     "sample": sample,
     "count": count,

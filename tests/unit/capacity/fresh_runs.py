@@ -6,7 +6,7 @@ from dataclasses import replace
 from random import Random
 
 from plimsoll.capacity.statistics.fresh_targets import OverTargets, estimate_over_targets
-from plimsoll.capacity.statistics.intervals import interval
+from plimsoll.capacity.statistics.intervals import compute_interval
 from plimsoll.model.judging.capacity import Capacity
 from plimsoll.report.comparing.fresh_targets import sample_fresh
 from tests.unit.capacity.simulators import Target, World
@@ -25,7 +25,9 @@ def draw_figure(random: Random, between: float, within: float) -> float:
         within: Standard deviation of the logarithm of a repetition, on one target.
     """
     target = TRUTH * math.exp(random.gauss(0, between))
-    found = interval([target * math.exp(random.gauss(0, within)) for _ in range(REPETITIONS)])
+    found = compute_interval(
+        [target * math.exp(random.gauss(0, within)) for _ in range(REPETITIONS)]
+    )
     assert found is not None
     return found.low_ops_per_second
 
@@ -67,7 +69,9 @@ def cover_next_alone(between: float, within: float, seeds: range) -> float:
     for seed in seeds:
         random = Random(seed)
         target = TRUTH * math.exp(random.gauss(0, between))
-        own = interval([target * math.exp(random.gauss(0, within)) for _ in range(REPETITIONS)])
+        own = compute_interval(
+            [target * math.exp(random.gauss(0, within)) for _ in range(REPETITIONS)]
+        )
         assert own is not None
         next_mean = draw_mean(random, between, within)
         held += own.low_ops_per_second <= next_mean <= own.high_ops_per_second

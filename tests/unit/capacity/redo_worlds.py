@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from random import Random
 
 from plimsoll.capacity.credits import judge_sustained
-from plimsoll.capacity.search import axis_of, plan_next_step
+from plimsoll.capacity.search import find_axis, plan_next_step
 from plimsoll.capacity.steps.debt import (
     FILL_LEAST_S,
     UNFILLED,
@@ -162,7 +162,7 @@ class Searcher:
             while isinstance(wish := plan_next_step(search, self.steps, RULES), NextStep):
                 self.steps.append(self._answer(server, wish))
             self.took_s = server.at_s
-            return judge_sustained(self.steps, RULES, axis_of(search))
+            return judge_sustained(self.steps, RULES, find_axis(search))
 
     def _answer(self, server: Server, wish: NextStep) -> Step:
         server.idle(self.world.gap_s)

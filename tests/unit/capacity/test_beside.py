@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from plimsoll.capacity.beside import WITH, WITHOUT, background_cost, next_run_step
+from plimsoll.capacity.beside import WITH, WITHOUT, measure_background_cost, plan_run_step
 from plimsoll.model.judging.steps import Step
 from plimsoll.model.request.request import Request
 from plimsoll.model.request.search_request import Done, NextStep
@@ -43,7 +43,7 @@ def answered(asked: NextStep, throughput: float, p99_us: float = 900.0) -> Step:
 def run(asked: Request, throughputs: dict[str | None, float]) -> list[Step]:
     """Steps until the search is done, each with the throughput of its purpose."""
     steps: list[Step] = []
-    while isinstance(following := next_run_step(asked, steps), NextStep):
+    while isinstance(following := plan_run_step(asked, steps), NextStep):
         assert following.index == len(steps)
         rate = throughputs.get(following.purpose, 1000.0 * following.clients)
         steps.append(answered(following, rate))
@@ -80,7 +80,7 @@ def test_pairs_follow_the_answer_at_its_load_and_take_turns() -> None:
 
 def test_the_target_recovers_before_each() -> None:
     steps = run(request(background_pairs=0), {})
-    following = next_run_step(request(), steps)
+    following = plan_run_step(request(), steps)
     assert isinstance(following, NextStep)
     assert following.recover_first
 
@@ -112,7 +112,7 @@ def test_beside_a_toggle_they_come_after_it_in_the_state_of_the_answer() -> None
 
 def test_a_void_step_is_measured_again_but_not_for_ever() -> None:
     asked, steps = request(), run(request(background_pairs=0), {})
-    while isinstance(following := next_run_step(asked, steps), NextStep):
+    while isinstance(following := plan_run_step(asked, steps), NextStep):
         void = answered(following, 0).model_copy(update={"void": "nobody came"})
         steps.append(void)
         assert following.purpose == WITH, "the one that said nothing"
@@ -127,7 +127,7 @@ def test_without_an_answer_they_are_at_the_lightest_load() -> None:
 
 
 def test_what_it_takes_is_the_ratio_of_throughputs() -> None:
-    found = background_cost(request(), pairs(0.60, 0.62, 0.64))
+    found = measure_background_cost(request(), pairs(0.60, 0.62, 0.64))
     assert found is not None
     assert found.throughput.ratio == pytest.approx((0.60 * 0.62 * 0.64) ** (1 / 3))
     assert found.throughput.pairs == 3
@@ -139,19 +139,19 @@ def test_what_it_takes_is_the_ratio_of_throughputs() -> None:
 
 def test_the_order_within_a_pair_does_not_matter() -> None:
     steps = pairs(0.5, 0.5, 0.5, 0.5)
-    found = background_cost(request(), steps)
+    found = measure_background_cost(request(), steps)
     assert found is not None
     assert found.throughput.ratio == pytest.approx(0.5)
 
 
 def test_what_cannot_be_told_from_nothing_is_not_called_a_loss() -> None:
-    found = background_cost(request(), pairs(0.90, 1.02, 1.10))
+    found = measure_background_cost(request(), pairs(0.90, 1.02, 1.10))
     assert found is not None
     assert "no measurable share of the throughput" in found.detail
 
 
 def test_two_pairs_have_no_interval() -> None:
-    found = background_cost(request(), pairs(0.5, 0.5))
+    found = measure_background_cost(request(), pairs(0.5, 0.5))
     assert found is not None
     assert found.throughput.low is None
     assert found.detail.startswith("nightly costs 50 % of the throughput; ")
@@ -159,7 +159,7 @@ def test_two_pairs_have_no_interval() -> None:
 
 def test_an_open_loop_tells_latencies() -> None:
     steps = pairs(1.0, 1.0, 1.0, p99s=(1000.0, 4200.0), rate_ops_per_second=300.0)
-    found = background_cost(request(background=[SCAN, {**SCAN, "name": "backup"}]), steps)
+    found = measure_background_cost(request(background=[SCAN, {**SCAN, "name": "backup"}]), steps)
     assert found is not None
     assert found.latency["read"].ratio == pytest.approx(4.2)
     assert found.detail == (
@@ -169,12 +169,12 @@ def test_an_open_loop_tells_latencies() -> None:
 
 
 def test_a_half_pair_is_left_out_and_none_says_so() -> None:
-    assert background_cost(request(), []) is None
-    found = background_cost(request(), pairs(0.5)[:1])
+    assert measure_background_cost(request(), []) is None
+    found = measure_background_cost(request(), pairs(0.5)[:1])
     assert found is not None
     assert found.throughput.ratio is None
     assert found.detail == "the cost of nightly is not known: no pair of steps counts"
-    found = background_cost(request(), pairs(0.5, 0.5, 0.5, 0.1)[:7])
+    found = measure_background_cost(request(), pairs(0.5, 0.5, 0.5, 0.1)[:7])
     assert found is not None
     assert found.throughput.pairs == 3
 
@@ -186,21 +186,21 @@ def disturbed(step: Step) -> Step:
 def test_a_step_that_an_audit_disputes_is_measured_again() -> None:
     """Others had the machine: what its pair showed would be told as what the background takes."""
     asked, steps = request(), run(request(background_pairs=0), {})
-    while isinstance(following := next_run_step(asked, steps), NextStep):
+    while isinstance(following := plan_run_step(asked, steps), NextStep):
         paired = [step for step in steps if step.purpose in (WITH, WITHOUT)]
         rate = 500.0 if following.purpose == WITH else 1000.0
         step = answered(following, 10.0 if len(paired) == 2 else rate)
         steps.append(disturbed(step) if len(paired) == 2 else step)
     purposes = [step.purpose for step in steps if step.purpose in (WITH, WITHOUT)]
     assert purposes == [WITH, WITHOUT, WITHOUT, WITHOUT, WITH, WITHOUT, WITH]
-    found = background_cost(asked, steps)
+    found = measure_background_cost(asked, steps)
     assert found is not None
     assert found.throughput.ratio == pytest.approx(0.5)
     assert found.throughput.pairs == 3
 
 
 def test_where_all_are_disputed_it_says_why() -> None:
-    found = background_cost(request(), [disturbed(step) for step in pairs(0.5, 0.5, 0.5)])
+    found = measure_background_cost(request(), [disturbed(step) for step in pairs(0.5, 0.5, 0.5)])
     assert found is not None
     assert found.detail.startswith("the cost of nightly is not known: step 7: ")
     assert "90" in found.detail
@@ -210,7 +210,7 @@ def test_a_step_that_is_disputed_afterwards_costs_its_pair_alone() -> None:
     """On AWS the target's metrics come late: no audit by them is there while pairs are measured."""
     steps = pairs(0.5, 0.6, 0.5, 0.5)
     steps[1] = disturbed(steps[1])
-    found = background_cost(request(background_pairs=4), steps)
+    found = measure_background_cost(request(background_pairs=4), steps)
     assert found is not None
     assert found.throughput.ratio == pytest.approx(0.5), "of steps next to each other"
     assert found.throughput.pairs == 3

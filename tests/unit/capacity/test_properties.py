@@ -59,7 +59,7 @@ def knees(draw: st.DrawFn) -> list[Step]:
 
 def judge_without_edge(steps: list[Step], rules: Rules) -> Capacity:
     """Judge all but where the edge lies, which takes nine tenths of the time."""
-    with patch.object(import_module("plimsoll.capacity.judge"), "edge_range", return_value=None):
+    with patch.object(import_module("plimsoll.capacity.judge"), "estimate_edge", return_value=None):
         return judge(steps, rules)
 
 

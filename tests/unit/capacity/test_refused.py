@@ -3,7 +3,7 @@
 import pytest
 
 from plimsoll.capacity.judge import judge
-from plimsoll.capacity.search import axis_of, plan_next_step
+from plimsoll.capacity.search import find_axis, plan_next_step
 from plimsoll.model.judging.capacity import Capacity, Rules
 from plimsoll.model.judging.steps import Step
 from plimsoll.model.request.search_request import Done, RampSearch, Search, StepsSearch
@@ -30,7 +30,7 @@ def searched(search: Search, rules: Rules) -> Capacity:
             **(answered if fits else nothing),
         }
         finished.append(Step.model_validate(step))
-    return judge(finished, rules, axis_of(search))
+    return judge(finished, rules, find_axis(search))
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from statistics import median
 from unittest import mock
 
 from plimsoll.capacity.judge import judge
-from plimsoll.capacity.search import axis_of, plan_next_step
+from plimsoll.capacity.search import find_axis, plan_next_step
 from plimsoll.capacity.steps import loads
 from plimsoll.model.judging.capacity import Capacity, Rules
 from plimsoll.model.judging.steps import CLOSING, Step
@@ -118,7 +118,7 @@ def run(
             step = answer(target, wish, world, random)
             steps.append(fault(wish, step) if fault else step)
             assert len(steps) <= search.probes_max, "a search has to end"
-        capacity = judge(steps, rules, axis_of(search))
+        capacity = judge(steps, rules, find_axis(search))
     return Trial(capacity, tuple(steps), tuple(asked), tuple(closing), wish.why)
 
 

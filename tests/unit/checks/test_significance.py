@@ -6,10 +6,10 @@ import pytest
 from benchmarks.change_points import Draw, correlated, normal, with_outliers
 from plimsoll.checks.statistics import (
     clip_outliers,
-    correlated_p_value,
+    compare_correlated_means,
+    compare_ranks,
     detect_step,
     is_clear_step,
-    rank_p_value,
     split_and_winsorize,
 )
 
@@ -57,17 +57,19 @@ def test_where_most_figures_are_alike_none_is_held() -> None:
 def test_runs_that_resemble_each_other_are_worth_fewer() -> None:
     apart = np.array([10.0, 12, 9, 11, 10, 12, 9, 11])
     alike = np.sort(apart)  # as much scatter, around the same mean
-    assert correlated_p_value(apart, apart - 3) < correlated_p_value(alike, alike - 3) / 3
+    assert (
+        compare_correlated_means(apart, apart - 3) < compare_correlated_means(alike, alike - 3) / 3
+    )
 
 
 def test_few_figures_and_those_without_noise_have_a_p_value() -> None:
-    assert correlated_p_value(np.array([1.0]), np.array([2.0, 3.0])) == 1
-    assert correlated_p_value(np.ones(4), np.zeros(4)) < 1e-9
+    assert compare_correlated_means(np.array([1.0]), np.array([2.0, 3.0])) == 1
+    assert compare_correlated_means(np.ones(4), np.zeros(4)) < 1e-9
 
 
 def test_the_rank_test_counts_orders() -> None:
     # of C(7, 3) = 35 orders, two are as extreme as this one
-    assert rank_p_value([1, 2, 3, 4], [5, 6, 7]) == pytest.approx(2 / 35)
+    assert compare_ranks([1, 2, 3, 4], [5, 6, 7]) == pytest.approx(2 / 35)
 
 
 def test_a_step_is_clear_if_it_is_larger_than_all_before_have_ranged() -> None:

@@ -11,10 +11,10 @@ from plimsoll.fleet.plan import compute_period_wait_ms, make_load_spec
 from plimsoll.fleet.step import Window
 from plimsoll.model.engine.asked import ClosedLoop, EngineTarget
 from plimsoll.model.request.phases import (
+    compute_records_per_operation,
     count_phase_steps,
     number_phases,
     passes,
-    records_per_operation,
 )
 from plimsoll.model.request.request import Request
 from plimsoll.model.validation import validate
@@ -64,7 +64,7 @@ def test_the_loads_of_a_phase_take_turns_and_phases_follow_one_another() -> None
 
 def test_a_pass_is_so_many_operations_and_its_window_ends_with_them() -> None:
     fourth = passes(REQUEST.phases)[3]
-    each = records_per_operation(CHECKED.phases["load"].engine.operations)
+    each = compute_records_per_operation(CHECKED.phases["load"].engine.operations)
     assert each == 20
     plan = plan_pass(fourth, REQUEST, records_each=each, server_before=None)
     assert (plan.index, plan.phase, plan.purpose, plan.operations) == (4, "load", "phase", 50)

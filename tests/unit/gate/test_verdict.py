@@ -13,7 +13,7 @@ from plimsoll.gate.verdict import (
 )
 from plimsoll.model.datasets import TableLayout
 from plimsoll.model.gate import MIX, Change, Count, Counts, GateResult, Setting, State, Turn
-from plimsoll.report.summaries import markdown, write_junit
+from plimsoll.report.summaries import write_junit, write_markdown
 
 SETTING = Setting(
     server="PostgreSQL 18.1",
@@ -126,7 +126,7 @@ def test_the_files_for_pipelines_have_a_case_for_each_operation() -> None:
     junit = write_junit([summary])
     assert 'tests="3" failures="1" errors="0"' in junit
     assert "2.40 times as many bytes of log" in junit
-    assert "| update: no more work | ❌ not met | 2.40 times" in markdown([summary])
+    assert "| update: no more work | ❌ not met | 2.40 times" in write_markdown([summary])
 
 
 @pytest.mark.parametrize(

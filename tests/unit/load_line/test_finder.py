@@ -73,7 +73,7 @@ def test_an_answer_stands_where_no_time_is_left_to_question_it(
     def ask(*_: object) -> NextStep:
         return NextStep(index=0, clients=1, connections=1, purpose=purpose, why="", window_factor=2)
 
-    monkeypatch.setattr(module, "next_run_step", ask)
+    monkeypatch.setattr(module, "plan_run_step", ask)
     searching = finder(time_limit_s=40)  # a step is 40 s, and a second to judge it
     searching.search()
     assert searching.cut_short == said
@@ -91,7 +91,7 @@ def test_where_a_rule_stops_a_load_no_heavier_one_fills_the_log(
         searching.end("one step is enough")
 
     following = NextStep(index=0, clients=1, connections=1, purpose="climb", why="")
-    monkeypatch.setattr(module, "next_run_step", lambda *_: following)
+    monkeypatch.setattr(module, "plan_run_step", lambda *_: following)
     monkeypatch.setattr(module, "plan_fill", lambda plan, *_: plan.model_copy(update={"fill_s": 9}))
     searching = finder(*rules, time_limit_s=1000)
     monkeypatch.setattr(searching, "_prepare", lambda plan, *_: plan)
@@ -129,7 +129,7 @@ def test_a_longer_window_for_which_no_time_is_left_has_its_usual_length(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     longer = NextStep(index=0, clients=1, connections=1, purpose="again", why="", window_factor=2)
-    monkeypatch.setattr(module, "next_run_step", lambda *_: longer)
+    monkeypatch.setattr(module, "plan_run_step", lambda *_: longer)
     searching = finder(time_limit_s=60)  # twice 40 s are longer
     tried: list[tuple[float, float]] = []
 
@@ -189,7 +189,7 @@ def test_a_search_waits_for_a_calm_machine_before_a_step(monkeypatch: pytest.Mon
     busy = MachineLoad(stolen_percent=31, others_percent=0, idle_percent=10)
     calm = MachineLoad(stolen_percent=0, others_percent=0, idle_percent=99)
     looks = [busy, busy, calm]
-    monkeypatch.setattr(module, "family_of", lambda _: IdleFamily())
+    monkeypatch.setattr(module, "find_family", lambda _: IdleFamily())
     monkeypatch.setattr(module, "LOOK_AGAIN_S", 0)
     searching, told = finder(), list[str]()
     searching.shows.say = told.append
@@ -204,7 +204,7 @@ def test_a_search_waits_for_a_calm_machine_before_a_step(monkeypatch: pytest.Mon
 def test_a_wait_for_a_calm_machine_ends_with_the_time_of_the_search(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(module, "family_of", lambda _: IdleFamily())
+    monkeypatch.setattr(module, "find_family", lambda _: IdleFamily())
     searching = finder(time_limit_s=40)
     following = NextStep(index=0, clients=1, connections=1, purpose="climb", why="")
     plan = plan_step(following, searching.request)
@@ -213,7 +213,7 @@ def test_a_wait_for_a_calm_machine_ends_with_the_time_of_the_search(
 
 
 def test_without_the_audit_no_search_looks_at_its_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "family_of", lambda _: IdleFamily())
+    monkeypatch.setattr(module, "find_family", lambda _: IdleFamily())
     searching = finder()
     limits = searching.request.limits.model_copy(update={"audits_off": frozenset({"undisturbed"})})
     searching.request = searching.request.model_copy(update={"limits": limits})

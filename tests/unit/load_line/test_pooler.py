@@ -24,7 +24,7 @@ class Family:
 @pytest.fixture
 def found(monkeypatch: pytest.MonkeyPatch) -> Family:
     family = Family(None)
-    monkeypatch.setattr(module, "family_of", lambda _: family)
+    monkeypatch.setattr(module, "find_family", lambda _: family)
     return family
 
 

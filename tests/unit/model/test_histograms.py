@@ -6,10 +6,10 @@ from hypothesis import strategies as st
 
 from plimsoll.model.histograms import (
     BOUNDS_US,
+    find_percentile_us,
     interpolate_percentile_us,
     list_buckets,
     merge_histograms,
-    percentile_us,
 )
 
 
@@ -24,7 +24,7 @@ from plimsoll.model.histograms import (
     ],
 )
 def test_percentile(buckets: dict[int, int], share: float, expected: int | None) -> None:
-    assert percentile_us(buckets, share) == expected
+    assert find_percentile_us(buckets, share) == expected
 
 
 @given(

@@ -14,7 +14,7 @@ from plimsoll.model.request.request import Request
 from plimsoll.model.run.quote import Quote
 from plimsoll.quoting.budget import divide_budget
 from plimsoll.quoting.prices import override_prices, read_builtin_prices
-from plimsoll.quoting.quotes import target_usd_per_hour
+from plimsoll.quoting.quotes import find_target_usd_per_hour
 from plimsoll.quoting.times import (
     count_clients_at_once,
     count_fleet_most,
@@ -74,7 +74,7 @@ def test_a_targets_hour_is_its_instance_and_its_volume(
     volume: dict[str, Any], usd_per_hour: float
 ) -> None:
     asked = request(target={**TARGET, "volume": volume})
-    assert target_usd_per_hour(asked, read_builtin_prices()) == pytest.approx(usd_per_hour)
+    assert find_target_usd_per_hour(asked, read_builtin_prices()) == pytest.approx(usd_per_hour)
 
 
 OLD: dict[str, Any] = {
@@ -333,7 +333,7 @@ def test_a_soak_is_said_to_take_as_long_as_its_windows_that_are_left_room_for() 
     rehearsed = rehearse(few.search, few.limits)
     assert 0 < rehearsed.soak_steps < 3
     held_s = rehearsed.soak_steps * 600 + min(1, rehearsed.soak_steps) * few.load.warmup_s
-    assert f", {words.duration(round(held_s))} of it a soak" in describe_search(few)
+    assert f", {words.format_duration(round(held_s))} of it a soak" in describe_search(few)
 
 
 @pytest.mark.parametrize("search", [REQUESTED["search"], {"strategy": "ramp"}])

@@ -11,7 +11,7 @@ from plimsoll.model.request.expectations import Expectation
 from plimsoll.model.run.quote import RunCost
 from plimsoll.model.run.results import Candidate, LimitingResource, RunResult
 from plimsoll.model.run.run_record import Failure, RunState
-from plimsoll.quoting.costs import usd_per_million
+from plimsoll.quoting.costs import compute_usd_per_million
 from plimsoll.report.headline import build_headline
 from tests.support.judged import judged
 from tests.support.synthetic_run import synthetic_run
@@ -104,7 +104,7 @@ def test_a_first_step_that_fails_gives_an_upper_bound_and_no_price() -> None:
 
 def test_the_price_of_a_million_operations() -> None:
     result = with_steps((1, 2000, 500), (2, 4000, 520), (4, 4100, 5000))
-    assert usd_per_million(result.capacity, 0.72) == pytest.approx(0.05)
+    assert compute_usd_per_million(result.capacity, 0.72) == pytest.approx(0.05)
     assert "$0.05 per million operations" in build_headline(result, usd_per_hour=0.72).sentence
     assert "$" not in build_headline(result).sentence
 

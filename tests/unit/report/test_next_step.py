@@ -5,7 +5,7 @@ from typing import Any, get_args
 import pytest
 
 from plimsoll.model.judging.capacity import Verdict
-from plimsoll.model.judging.verdicts import verdict_facts
+from plimsoll.model.judging.verdicts import find_verdict_facts
 from plimsoll.model.run.results import RunResult
 from plimsoll.report.headline import predict_more_iops, suggest_next_step
 from plimsoll.report.page import answer_first_questions
@@ -123,7 +123,7 @@ def test_every_verdict_has_a_next_step() -> None:
         assert PLAIN.capacity is not None
         capacity = PLAIN.capacity.model_copy(update={"verdict": verdict})
         result = PLAIN.model_copy(update={"capacity": capacity, "limiting": None})
-        assert suggest_next_step(result).startswith(verdict_facts(verdict).next_step)
+        assert suggest_next_step(result).startswith(find_verdict_facts(verdict).next_step)
 
 
 def test_a_lower_bound_names_the_load_beyond_which_to_search() -> None:

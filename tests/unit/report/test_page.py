@@ -10,10 +10,10 @@ from plimsoll.model.request.request import Request
 from plimsoll.model.run.results import Seconds
 from plimsoll.model.run.run_record import Failure, RunState
 from plimsoll.report.charts.chart import Bars, Label, Line, Panel, Point
-from plimsoll.report.charts.curve import draw_curve, limit_labels
+from plimsoll.report.charts.curve import draw_curve, label_limits
 from plimsoll.report.charts.rows import collect_curve
 from plimsoll.report.charts.timeline import draw_timeline
-from plimsoll.report.page import content_security_policy, render_run, whole
+from plimsoll.report.page import join_units, render_run, write_content_security_policy
 from tests.support.synthetic_run import synthetic_run
 
 RESULT, SECONDS = synthetic_run()
@@ -85,7 +85,7 @@ def test_the_page_runs_and_styles_nothing_but_its_own(drawn: str) -> None:
     """Under a policy without `unsafe-inline`: by hashes; no attribute is code or style."""
     stated = re.search(r'http-equiv="Content-Security-Policy" content="(.*?)"', drawn)
     assert stated is not None
-    assert stated[1] == content_security_policy(drawn)
+    assert stated[1] == write_content_security_policy(drawn)
     assert "unsafe" not in stated[1]
     assert stated[1].count("'sha256-") == 2
     assert not re.findall(r"<[^>]*\s(?:on\w+|style)=", without_scripts(drawn))
@@ -174,7 +174,7 @@ def test_limits_too_close_for_a_label_each_share_one(
         {"operation": "read", "limit_us": 5000},
         {"operation": "update", "limit_us": update_us},
     ]
-    found = limit_labels(limits_us, [1000, 10_000])
+    found = label_limits(limits_us, [1000, 10_000])
     assert [(row["limit_us"], row["label"]) for row in found] == labels
 
 
@@ -246,5 +246,7 @@ def test_a_page_links_to_dashboards_by_their_own_names() -> None:
 
 def test_no_line_breaks_between_a_figure_and_its_unit() -> None:
     gap = "\N{NO-BREAK SPACE}"
-    assert whole("1.84 ms at 4,000 IOPS for 3 s") == f"1.84{gap}ms at 4,000{gap}IOPS for 3{gap}s"
-    assert whole("the 95 % interval of 3 steps") == f"the 95{gap}% interval of 3 steps"
+    assert (
+        join_units("1.84 ms at 4,000 IOPS for 3 s") == f"1.84{gap}ms at 4,000{gap}IOPS for 3{gap}s"
+    )
+    assert join_units("the 95 % interval of 3 steps") == f"the 95{gap}% interval of 3 steps"

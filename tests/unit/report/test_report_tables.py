@@ -39,7 +39,7 @@ def test_of_very_many_loads_the_audits_that_failed_are_shown(
     assert len(table.rows) == rows
     assert tables.count_left_out(found) == left_out
     assert "7 clients" in [row[0].text for row in table.rows]
-    details = {(load, name): mark for load, name, mark, _ in tables.audit_details(found)}
+    details = {(load, name): mark for load, name, mark, _ in tables.list_audit_details(found)}
     assert details["7 clients", "Little's law"] == tables.MARKS[False]
 
 

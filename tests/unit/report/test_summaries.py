@@ -12,10 +12,10 @@ from plimsoll.report.expectations import check_expectations
 from plimsoll.report.summaries import (
     Case,
     Summary,
-    markdown,
     summarize_run,
     summarize_table,
     write_junit,
+    write_markdown,
 )
 from tests.support.judged import judged
 from tests.support.synthetic_run import synthetic_run
@@ -125,8 +125,8 @@ def test_hostile_names_are_text_in_xml() -> None:
 
 def test_hostile_names_are_neither_markup_nor_calls_nor_rows_in_markdown() -> None:
     case = Case(HOSTILE, "not met", HOSTILE)
-    text = markdown([Summary(HOSTILE, (case,), ((HOSTILE, HOSTILE),))])
-    plain = markdown([Summary("x", (Case("x", "not met", "x"),), (("x", "x"),))])
+    text = write_markdown([Summary(HOSTILE, (case,), ((HOSTILE, HOSTILE),))])
+    plain = write_markdown([Summary("x", (Case("x", "not met", "x"),), (("x", "x"),))])
     assert text.count("\n") == plain.count("\n")
     assert text.count("|") == plain.count("|")
     assert not set("<`*[]@\x1b\x00") & set(text)
@@ -136,7 +136,7 @@ def test_hostile_names_are_neither_markup_nor_calls_nor_rows_in_markdown() -> No
 
 
 def test_markdown_has_the_figures_the_change_and_the_rules() -> None:
-    text = markdown([summarize_run(run("capacity >= 2000", "not worse than b.json by 5 %"))])
+    text = write_markdown([summarize_run(run("capacity >= 2000", "not worse than b.json by 5 %"))])
     assert "### ❌ r1-demo: not met" in text.replace(RESULT.name, "r1-demo")
     assert "| verdict | KNEE |" in text
     assert "| capacity | 1,500 ops/s at 2 clients |" in text

@@ -1,7 +1,7 @@
 """A toggle's finding stands on the page, beside what the server itself said of its parameters."""
 
 from plimsoll import words
-from plimsoll.capacity.statistics.pairing import METHOD, paired_ratio
+from plimsoll.capacity.statistics.pairing import METHOD, compute_paired_ratio
 from plimsoll.model.request.toggle import StateFigures, ToggleResult
 from plimsoll.model.run.results import RunResult
 from plimsoll.report import page
@@ -31,8 +31,8 @@ def found(says: str = "OFF") -> ToggleResult:
         axis="clients",
         load=2,
         statistic="p99",
-        throughput=paired_ratio(PAIRS),
-        latency={"update": paired_ratio([(b, a) for a, b in PAIRS])},
+        throughput=compute_paired_ratio(PAIRS),
+        latency={"update": compute_paired_ratio([(b, a) for a, b in PAIRS])},
         steps=((2, 3), (5, 4), (6, 7)),
         left_out=1,
         pairs_asked=3,

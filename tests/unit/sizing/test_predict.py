@@ -12,8 +12,8 @@ from plimsoll.sizing.caps import Caps, Pool
 from plimsoll.sizing.predict import (
     Calibrated,
     Prediction,
+    _choose_compared_latencies_us,
     _climb_to_limits,
-    _compared_latencies_us,
     build_network,
     calibrate_profile,
     predict,
@@ -257,7 +257,7 @@ def test_latencies_never_fall_with_the_load(
     network, _ = build_network(ground.profile, caps(iops=asked), end, found.bounds)
     within = []
     for point in network.climb():
-        latency_us = _compared_latencies_us(ground.profile, network, point, end)["read"]
+        latency_us = _choose_compared_latencies_us(ground.profile, network, point, end)["read"]
         if latency_us > limit_us:
             break
         within.append(point.load)

@@ -14,13 +14,13 @@ import pytest
 
 from plimsoll.aws.run_files import REQUEST, RunFiles, plan_path, step_path
 from plimsoll.aws.run_records import now
-from plimsoll.capacity.beside import WITH, WITHOUT, background_cost
+from plimsoll.capacity.beside import WITH, WITHOUT, measure_background_cost
 from plimsoll.capacity.confirm.toggled import judge_toggle
 from plimsoll.capacity.judge import judge
-from plimsoll.capacity.search import axis_of
+from plimsoll.capacity.search import find_axis
 from plimsoll.complaints import Complaint
 from plimsoll.errors import UsageError
-from plimsoll.model.databases import protocol_of_engine
+from plimsoll.model.databases import find_protocol
 from plimsoll.model.judging.steps import STATISTICS, Step
 from plimsoll.model.request.request import Request
 from plimsoll.model.run.fleet import ServerCounters, StepPlan
@@ -123,7 +123,7 @@ class OneRecord:
 
     def __init__(self, request: Request) -> None:
         address = TargetAddress(
-            protocol=protocol_of_engine(request.target.engine),
+            protocol=find_protocol(request.target.engine),
             host="db",
             port=1,
             database="d",
@@ -207,7 +207,7 @@ def ran(checked: CheckedRequest, monkeypatch: pytest.MonkeyPatch) -> InMemory:
     files.put(REQUEST, checked.request.model_dump_json())
     server = Server(records)
     for module in (plan_step, barrier, toggle_state):
-        monkeypatch.setattr(module, "family_of", lambda _: server)
+        monkeypatch.setattr(module, "find_family", lambda _: server)
     for module in (plan_step, barrier):
         monkeypatch.setattr(module, "files_of", lambda *_: files)
         monkeypatch.setattr(module, "records_of", lambda _: records)
@@ -257,21 +257,21 @@ def test_what_is_asked_together_is_run_to_its_end_or_refused_with_its_field(
     assert names_of_phases == sorted(names_of_phases, key=["job", "ask", None].index)
     assert not any(plan.background for plan in plans if plan.phase is not None)
     steps = [step.step for step in searching]
-    assert judge(steps, request.limits, axis=axis_of(request.search)).verdict
+    assert judge(steps, request.limits, axis=find_axis(request.search)).verdict
     phases = summarize_phases(checked, everything, None)
     assert [phase.name for phase in phases] == [phase.name for phase in request.phases]
     assert all(phase.loads or phase.capacity for phase in phases)
     paired = [step for step in steps if step.purpose in (WITH, WITHOUT)]
     assert len(paired) == request.steps_beside
     if request.background:
-        cost = background_cost(request, steps)
+        cost = measure_background_cost(request, steps)
         assert cost is not None
         assert cost.throughput.pairs == 3
         beside = {plan.purpose for plan in plans if plan.background}
         assert WITH in beside
         assert WITHOUT not in beside
     if request.toggle is not None:
-        axis = axis_of(request.search)
+        axis = find_axis(request.search)
         found = judge_toggle(
             request.toggle, steps, request.limits, axis=axis, readings={}, addresses={}
         )

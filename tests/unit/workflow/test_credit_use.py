@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from plimsoll.model.aws.instances import cpu_credits
+from plimsoll.model.aws.instances import find_cpu_credits
 from plimsoll.model.judging.steps import CreditUse, TargetFigures, TargetSample
 from plimsoll.model.request.request import Request
 from plimsoll.workflow.target_figures import add_credits
@@ -71,10 +71,10 @@ def test_a_burstable_cpu_is_reckoned_where_cloudwatch_has_its_balance() -> None:
     [("t3.micro", 12), ("t4g.medium", 24), ("t3.xlarge", 96), ("t3.2xlarge", 192)],
 )
 def test_credits_of_a_cpu_are_those_of_aws_table(name: str, an_hour: int) -> None:
-    known = cpu_credits(name)
+    known = find_cpu_credits(name)
     assert known is not None
     assert known.earned_per_s * 3600 == pytest.approx(an_hour)
-    assert cpu_credits("db.m5.large") is None
+    assert find_cpu_credits("db.m5.large") is None
 
 
 def test_what_was_not_measured_uses_nothing() -> None:

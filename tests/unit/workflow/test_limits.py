@@ -12,7 +12,7 @@ from plimsoll.model.judging.capacity import Resource, Rules
 from plimsoll.model.judging.debt import DebtGrowth
 from plimsoll.model.run.fleet import ServerCounters
 from plimsoll.model.run.results import LimitingResource, ServerFigures, ServerLooks, StepResult
-from plimsoll.report.words import limit_facts, name_limit
+from plimsoll.report.words import list_limit_facts, name_limit
 from tests.unit.workflow.limit_samples import BUSY, GP2, IO1, knee, result
 
 
@@ -317,7 +317,7 @@ def test_each_resource_that_can_be_named_has_a_name_for_people() -> None:
 def test_results_of_before_still_read() -> None:
     old = '{"resource": "storage", "host_bound": null, "step": 4, "evidence": ["IOPS"]}'
     limiting = LimitingResource.model_validate_json(old)
-    assert limit_facts(limiting) == [("Limited by", "storage (step 4)")]
+    assert list_limit_facts(limiting) == [("Limited by", "storage (step 4)")]
     assert name_limit(limiting) == "storage"
 
 

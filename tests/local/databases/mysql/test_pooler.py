@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from plimsoll.databases.family import family_of
+from plimsoll.databases.family import find_family
 from plimsoll.errors import PlimsollError
 from plimsoll.load_line.pooler import adapt_to_pooler
 from plimsoll.local.databases.mariadb_server import MariaDbServer
@@ -40,7 +40,7 @@ def count_sets(server: MariaDbServer) -> int:
 
 def test_it_is_seen_and_nothing_is_set_on_its_sessions(mariadb_factory: MariaDbFactory) -> None:
     server = mariadb_factory(settings={"default_time_zone": "+02:00"})
-    assert family_of("mysql").find_pooler(parse_dsn(server.dsn)) is None
+    assert find_family("mysql").find_pooler(parse_dsn(server.dsn)) is None
     assert adapt_to_pooler(parse_dsn(server.dsn)) == (parse_dsn(server.dsn), ())
     with proxied(server) as dsn:
         before = count_sets(server)
@@ -48,7 +48,7 @@ def test_it_is_seen_and_nothing_is_set_on_its_sessions(mariadb_factory: MariaDbF
         before += own
         target, notes = adapt_to_pooler(parse_dsn(dsn))
         assert target.session_settings == ()
-        assert family_of("mysql").read_counters(target) is not None
+        assert find_family("mysql").read_counters(target) is not None
         assert count_sets(server) - before == own
     assert "nothing is SET on its sessions" in notes[0]
     assert any(

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from plimsoll.databases.connecting import use_connection
-from plimsoll.databases.family import family_of
+from plimsoll.databases.family import find_family
 from plimsoll.databases.observing import open_statements
 from plimsoll.databases.postgres.session import connect, execute
 from plimsoll.errors import UsageError
@@ -60,7 +60,7 @@ def find_settings(target: EngineTarget) -> list[str]:
 
 
 def test_it_is_seen_and_a_server_without_one_is_not(postgres: PostgresServer, pooled: str) -> None:
-    assert family_of("postgres").find_pooler(parse_dsn(postgres.dsn)) is None
+    assert find_family("postgres").find_pooler(parse_dsn(postgres.dsn)) is None
     target, notes = adapt_to_pooler(parse_dsn(pooled))
     assert target == parse_dsn(pooled), "it keeps for each client what is asked for at the login"
     assert "is a connection pooler or proxy" in notes[0]
@@ -72,8 +72,8 @@ def test_it_is_seen_and_a_server_without_one_is_not(postgres: PostgresServer, po
 def test_nothing_that_is_set_stays_on_the_shared_session(pooled: str) -> None:
     target = parse_dsn(pooled)
     before = find_settings(target)
-    assert family_of("postgres").settle(target, longest_s=30)
-    assert family_of("postgres").read_counters(target) is not None
+    assert find_family("postgres").settle(target, longest_s=30)
+    assert find_family("postgres").read_counters(target) is not None
     assert find_settings(target) == before
     assert "statement_timeout" not in before
 

@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from plimsoll.capacity.judge import judge
-from plimsoll.capacity.search import axis_of
+from plimsoll.capacity.search import find_axis
 from plimsoll.model.judging.capacity import Capacity, Rules
 from plimsoll.model.judging.closing import Closing
 from plimsoll.model.judging.steps import Step
@@ -282,7 +282,7 @@ def test_a_probe_that_does_not_keep_up_says_so_and_changes_no_verdict() -> None:
 def test_closing_steps_never_pass_probes_max_and_move_no_load(strategy: str) -> None:
     whole = run(search_for(strategy, queue()), queue(), QUIET, 0)
     assert whole.closing
-    own = judge(whole.steps[: len(whole.asked)], Rules(), axis_of(search_for(strategy, queue())))
+    own = judge(whole.steps[: len(whole.asked)], Rules(), find_axis(search_for(strategy, queue())))
     assert own.steps == whole.capacity.steps
     for spare in range(len(whole.closing) + 1):
         most = len(whole.asked) + spare

@@ -3,9 +3,9 @@
 import pytest
 
 from plimsoll.capacity.statistics.factorial import (
-    carried_ops_per_second,
-    full_at_ops_per_second,
-    visits_per_operation,
+    compute_carried_ops_per_second,
+    compute_full_at_ops_per_second,
+    compute_visits_per_operation,
 )
 
 
@@ -20,10 +20,10 @@ from plimsoll.capacity.statistics.factorial import (
 def test_what_a_device_carries(
     iops: float, throughput: float, visits: float, most_iops: float, carried: float
 ) -> None:
-    found = visits_per_operation(iops, throughput)
+    found = compute_visits_per_operation(iops, throughput)
     assert found == pytest.approx(visits, rel=1e-4)
     assert found is not None
-    assert carried_ops_per_second(most_iops, found) == pytest.approx(carried, rel=1e-5)
+    assert compute_carried_ops_per_second(most_iops, found) == pytest.approx(carried, rel=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -33,9 +33,9 @@ def test_what_a_device_carries(
 def test_what_is_not_known_is_not_none_at_all(
     amount: float | None, operations: float, visits: float | None
 ) -> None:
-    assert visits_per_operation(amount, operations) == visits
+    assert compute_visits_per_operation(amount, operations) == visits
 
 
 @pytest.mark.parametrize(("utilization", "full"), [(0.5, 2000), (1, 1000), (0, None)])
 def test_where_a_resource_is_full(utilization: float, full: float | None) -> None:
-    assert full_at_ops_per_second(1000, utilization) == full
+    assert compute_full_at_ops_per_second(1000, utilization) == full

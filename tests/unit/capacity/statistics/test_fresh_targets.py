@@ -5,7 +5,7 @@ import math
 import pytest
 
 from plimsoll.capacity.statistics.fresh_targets import estimate_over_targets
-from plimsoll.capacity.statistics.intervals import t_quantile
+from plimsoll.capacity.statistics.intervals import find_t_quantile
 from tests.unit.capacity.fresh_runs import (
     cover_mean,
     cover_next,
@@ -61,7 +61,7 @@ def test_the_two_intervals_are_students() -> None:
     logs = [math.log(x) for x in (900, 1000, 1100)]
     middle = sum(logs) / 3
     deviation = math.sqrt(sum((x - middle) ** 2 for x in logs) / 2)
-    margin = t_quantile(0.025, 2) * deviation
+    margin = find_t_quantile(0.025, 2) * deviation
     assert math.log(found.mean) == pytest.approx(middle)
     assert math.log(found.mean_high / found.mean) == pytest.approx(margin / math.sqrt(3))
     assert math.log(found.next_high / found.mean) == pytest.approx(margin * math.sqrt(4 / 3))

@@ -8,13 +8,13 @@ import pytest
 
 from plimsoll.capacity.judge import judge
 from plimsoll.capacity.statistics.intervals import (
+    compute_interval,
+    compute_median_margin,
+    compute_relative_margin,
+    compute_robust_deviation,
     drop_outliers,
-    interval,
-    median_margin,
-    pooled_noise,
-    relative_margin,
-    robust_deviation,
-    t_quantile,
+    estimate_pooled_noise,
+    find_t_quantile,
 )
 from plimsoll.model.judging.capacity import Rules
 from plimsoll.model.request.search_request import NextStep
@@ -38,7 +38,7 @@ def coverage(n: int, world: World, seeds: range = range(TRIALS)) -> float:
     covered = 0
     for seed in seeds:
         values = repetitions(n, world, seed)
-        found = interval(values)
+        found = compute_interval(values)
         assert found is not None
         covered += found.low_ops_per_second <= TRUTH <= found.high_ops_per_second
     return covered / len(seeds)
@@ -59,7 +59,7 @@ def test_so_they_do_with_bad_windows_and_with_heavy_tails(n: int, world: World) 
 
 def test_one_bad_window_does_not_move_the_interval_of_eleven_repetitions_alike() -> None:
     eleven = [7076.0, 7120, 7155, 7180, 7210, 7240, 7270, 7300, 7350, 7410, 7473]
-    found, without = interval([*eleven, 3927]), interval(eleven)
+    found, without = compute_interval([*eleven, 3927]), compute_interval(eleven)
     assert found is not None
     assert without is not None
     assert found.repetitions == 11
@@ -81,17 +81,19 @@ def test_outliers_are_few_and_far() -> None:
 def test_the_scale_of_normal_deviates_is_their_deviation_whatever_one_of_them_is(n: int) -> None:
     random = Random(n)
     samples = [[random.gauss(0, 2) for _ in range(n)] for _ in range(3_000)]
-    assert sum(robust_deviation(values) for values in samples) / 3_000 == pytest.approx(2, rel=0.05)
-    spoiled = [robust_deviation([*values[1:], 1e9]) for values in samples]
+    assert sum(compute_robust_deviation(values) for values in samples) / 3_000 == pytest.approx(
+        2, rel=0.05
+    )
+    spoiled = [compute_robust_deviation([*values[1:], 1e9]) for values in samples]
     assert 2 < sum(spoiled) / 3_000 < 4
 
 
 def test_noise_is_pooled_from_loads_and_one_bad_window_in_five_does_not_move_it() -> None:
     random = Random(3)
     loads = [[math.exp(0.05 * random.gauss(0, 1)) for _ in range(3)] for _ in range(3_000)]
-    assert pooled_noise(loads) == pytest.approx(0.05, rel=0.05)
-    assert pooled_noise([[1.0, 1.02, 0.98, 0.99, 0.5]]) < 0.05
-    assert pooled_noise([[1.0], [0.0, 1.0]]) == 0
+    assert estimate_pooled_noise(loads) == pytest.approx(0.05, rel=0.05)
+    assert estimate_pooled_noise([[1.0, 1.02, 0.98, 0.99, 0.5]]) < 0.05
+    assert estimate_pooled_noise([[1.0], [0.0, 1.0]]) == 0
 
 
 def test_the_percentile_bootstrap_would_cover_75_in_100_of_three_repetitions() -> None:
@@ -105,14 +107,14 @@ def test_the_percentile_bootstrap_would_cover_75_in_100_of_three_repetitions() -
 
 
 def test_the_method_is_named() -> None:
-    found = interval([1000.0 + 10 * i for i in range(5)])
+    found = compute_interval([1000.0 + 10 * i for i in range(5)])
     assert found is not None
     assert (found.method, found.repetitions) == ("Student's t on logarithms", 5)
     assert found.low_ops_per_second < 1020 < found.high_ops_per_second
 
 
 def test_students_t_by_hand() -> None:
-    found = interval([900.0, 1000.0, 1100.0])
+    found = compute_interval([900.0, 1000.0, 1100.0])
     assert found is not None
     logs = [math.log(x) for x in (900, 1000, 1100)]
     middle = sum(logs) / 3
@@ -123,12 +125,12 @@ def test_students_t_by_hand() -> None:
 
 @pytest.mark.parametrize("values", [[1000.0], [0.0, 1000.0]])
 def test_no_interval_where_there_is_none(values: list[float]) -> None:
-    assert interval(values) is None
-    assert relative_margin(values, 0.025) == math.inf
+    assert compute_interval(values) is None
+    assert compute_relative_margin(values, 0.025) == math.inf
 
 
 def test_identical_repetitions_have_an_interval_of_one_point() -> None:
-    found = interval([5600.0] * 5)
+    found = compute_interval([5600.0] * 5)
     assert found is not None
     assert (found.low_ops_per_second, found.high_ops_per_second) == (5600, 5600)
 
@@ -136,8 +138,8 @@ def test_identical_repetitions_have_an_interval_of_one_point() -> None:
 @pytest.mark.parametrize("degrees", [1, 2, 5, 20, 21, 40, 200])
 def test_quantiles_of_students_t_are_those_that_sampling_gives(degrees: int) -> None:
     sampled = np.random.default_rng(1).standard_t(degrees, 400_000)
-    assert t_quantile(0.05, degrees) == pytest.approx(np.quantile(sampled, 0.95), rel=0.02)
-    assert t_quantile(0.025, degrees) == pytest.approx(np.quantile(sampled, 0.975), rel=0.03)
+    assert find_t_quantile(0.05, degrees) == pytest.approx(np.quantile(sampled, 0.95), rel=0.02)
+    assert find_t_quantile(0.025, degrees) == pytest.approx(np.quantile(sampled, 0.975), rel=0.03)
 
 
 def test_the_interval_of_the_answer_covers_the_truth_of_its_load() -> None:
@@ -155,11 +157,13 @@ def test_the_interval_of_the_answer_covers_the_truth_of_its_load() -> None:
 def test_the_median_is_as_sure_as_the_sign_test_says() -> None:
     """Of 15 values the fourth is the limit: fewer than four heads in 15 tosses have 1.8 %."""
     values = [100.0 + n for n in range(15)]
-    assert median_margin(values) == pytest.approx(1 - 103 / 107)
-    assert median_margin([50.0, *values[1:]]) == pytest.approx(1 - 103 / 107)  # an outlier is one
-    assert median_margin(values[:5]) == math.inf
-    assert median_margin([]) == math.inf
+    assert compute_median_margin(values) == pytest.approx(1 - 103 / 107)
+    assert compute_median_margin([50.0, *values[1:]]) == pytest.approx(
+        1 - 103 / 107
+    )  # an outlier is one
+    assert compute_median_margin(values[:5]) == math.inf
+    assert compute_median_margin([]) == math.inf
 
 
 def test_one_outlier_among_three_repetitions_is_no_noise() -> None:
-    assert pooled_noise([[100.0, 100.0, 400.0]]) == 0
+    assert estimate_pooled_noise([[100.0, 100.0, 400.0]]) == 0

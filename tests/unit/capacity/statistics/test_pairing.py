@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from plimsoll.capacity.statistics.contrasts import estimate_contrast, estimate_mean
-from plimsoll.capacity.statistics.pairing import Pairing, pair_neighbors, paired_ratio
+from plimsoll.capacity.statistics.pairing import Pairing, compute_paired_ratio, pair_neighbors
 
 TRIALS = 2_000  # 93.5 to 96.5 % is then 3 standard errors on either side of 95 %
 TRUTH = 1.2
@@ -26,7 +26,7 @@ def drifting(n: int, random: Random) -> list[tuple[float, float]]:
 def test_95_in_100_intervals_cover_the_truth_whatever_drifts(n: int) -> None:
     random, covered = Random(n), 0
     for _ in range(TRIALS):
-        found = paired_ratio(drifting(n, random))
+        found = compute_paired_ratio(drifting(n, random))
         assert found.low is not None
         assert found.high is not None
         covered += found.low <= TRUTH <= found.high
@@ -35,7 +35,7 @@ def test_95_in_100_intervals_cover_the_truth_whatever_drifts(n: int) -> None:
 
 def test_two_groups_of_the_same_measurements_could_not_tell() -> None:
     pairs = drifting(6, Random(1))
-    found = paired_ratio(pairs)
+    found = compute_paired_ratio(pairs)
     offs, ons = zip(*pairs, strict=True)
     groups = estimate_contrast((1, -1), [estimate_mean(ons), estimate_mean(offs)])
     assert found.differs
@@ -45,7 +45,7 @@ def test_two_groups_of_the_same_measurements_could_not_tell() -> None:
 
 
 def test_students_t_by_hand() -> None:
-    found = paired_ratio([(100, 110), (200, 240), (400, 440)])
+    found = compute_paired_ratio([(100, 110), (200, 240), (400, 440)])
     logs = [math.log(1.1), math.log(1.2), math.log(1.1)]
     middle = sum(logs) / 3
     error = math.sqrt(sum((x - middle) ** 2 for x in logs) / 2 / 3)
@@ -57,14 +57,17 @@ def test_students_t_by_hand() -> None:
 
 def test_swapping_each_pair_gives_the_reciprocal() -> None:
     pairs = drifting(5, Random(2))
-    found, swapped = paired_ratio(pairs), paired_ratio([(on, off) for off, on in pairs])
+    found, swapped = (
+        compute_paired_ratio(pairs),
+        compute_paired_ratio([(on, off) for off, on in pairs]),
+    )
     assert found.ratio == pytest.approx(1 / (swapped.ratio or 0))
     assert found.low == pytest.approx(1 / (swapped.high or 0))
     assert found.high == pytest.approx(1 / (swapped.low or 0))
 
 
 def test_two_pairs_have_a_ratio_and_no_interval() -> None:
-    found = paired_ratio([(100, 110), (100, 112)])
+    found = compute_paired_ratio([(100, 110), (100, 112)])
     assert found.ratio == pytest.approx(math.sqrt(1.10 * 1.12))
     assert (found.low, found.high, found.differs, found.difference_max_share) == (None,) * 4
 
@@ -74,17 +77,17 @@ def test_two_pairs_have_a_ratio_and_no_interval() -> None:
     [[], [(1.0, 2.0), (0.0, 2.0), (1.0, 2.0)], [(1.0, math.nan)] * 3, [(1.0, math.inf)] * 3],
 )
 def test_a_pair_without_a_ratio_leaves_none(pairs: list[tuple[float, float]]) -> None:
-    found = paired_ratio(pairs)
+    found = compute_paired_ratio(pairs)
     assert (found.ratio, found.low, found.high, found.pairs) == (None, None, None, len(pairs))
 
 
 def test_pairs_that_are_all_alike_have_an_interval_of_no_width() -> None:
-    found = paired_ratio([(100.0, 100.0)] * 3)
+    found = compute_paired_ratio([(100.0, 100.0)] * 3)
     assert (found.ratio, found.low, found.high, found.differs) == (1.0, 1.0, 1.0, False)
 
 
 def test_what_cannot_be_told_apart_has_a_bound() -> None:
-    found = paired_ratio([(100, 102), (100, 97), (100, 101)])
+    found = compute_paired_ratio([(100, 102), (100, 97), (100, 101)])
     assert found.differs is False
     assert found.low is not None
     assert found.high is not None

@@ -6,23 +6,23 @@ from typing import Literal
 
 import pytest
 
-from plimsoll.capacity.statistics.sequences import sequence_interval
+from plimsoll.capacity.statistics.sequences import compute_sequence_interval
 
 ERROR = 0.01
 MATTERS = math.log(1.03)
 
 
 def test_too_few_values_have_no_interval() -> None:
-    assert sequence_interval([], ERROR) == (-math.inf, math.inf)
-    assert sequence_interval([1.0], ERROR) == (-math.inf, math.inf)
-    low, high = sequence_interval([1.0, 2.0] * 20, ERROR)
+    assert compute_sequence_interval([], ERROR) == (-math.inf, math.inf)
+    assert compute_sequence_interval([1.0], ERROR) == (-math.inf, math.inf)
+    low, high = compute_sequence_interval([1.0, 2.0] * 20, ERROR)
     assert low < 1.5 < high
 
 
 def test_it_moves_and_scales_with_the_values() -> None:
     values = [0.1, 0.4, 0.2, 0.5, 0.3, 0.2, 0.1, 0.6, 0.2, 0.3]
-    low, high = sequence_interval(values, ERROR)
-    moved = sequence_interval([5 + 2 * value for value in values], ERROR)
+    low, high = compute_sequence_interval(values, ERROR)
+    moved = compute_sequence_interval([5 + 2 * value for value in values], ERROR)
     assert moved == pytest.approx((5 + 2 * low, 5 + 2 * high))
 
 
@@ -33,7 +33,7 @@ def decide(
     values: list[float] = []
     for _ in range(pairs):
         values.append(draws.gauss(mean, deviation))
-        low, high = sequence_interval(values, ERROR)
+        low, high = compute_sequence_interval(values, ERROR)
         if low > 0 or high < 0:
             return "differs"
         if low > -MATTERS and high < MATTERS:

@@ -1,7 +1,7 @@
 """Steps are judged without shares, and percentiles are never averaged."""
 
 from plimsoll.capacity.judge import judge
-from plimsoll.capacity.steps.littles_law import concurrent_operations
+from plimsoll.capacity.steps.littles_law import compute_concurrent_operations
 from plimsoll.model.judging.capacity import Rules
 from plimsoll.model.judging.steps import Statistic, Step
 from tests.unit.capacity.samples import mixed
@@ -18,10 +18,11 @@ def test_a_table_of_95_to_5_without_shares_is_judged() -> None:
 def test_how_many_are_under_way_is_not_known_without_every_mean() -> None:
     step = mixed(1000, 1)
     assert (
-        concurrent_operations(step.model_copy(update={"throughput_ops_per_second": None})) is None
+        compute_concurrent_operations(step.model_copy(update={"throughput_ops_per_second": None}))
+        is None
     )
     latency_us: dict[str, dict[Statistic, float]] = {"read": {"mean": 300}, "update": {"p99": 1}}
-    assert concurrent_operations(step.model_copy(update={"latency_us": latency_us})) is None
+    assert compute_concurrent_operations(step.model_copy(update={"latency_us": latency_us})) is None
 
 
 def repeated(connections: int, *p99s: float) -> list[Step]:

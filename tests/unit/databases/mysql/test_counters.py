@@ -3,7 +3,7 @@
 import pytest
 
 from plimsoll.databases import mysql
-from plimsoll.databases.mysql.watching import checkpoint_share
+from plimsoll.databases.mysql.watching import compute_checkpoint_share
 from plimsoll.model.judging.debt import WriteDebt
 from plimsoll.model.run.fleet import ServerCounters
 from plimsoll.model.run.results import ServerWaits
@@ -137,7 +137,7 @@ def test_its_counters_tell_of_waits() -> None:
     ],
 )
 def test_how_full_a_redo_log_is(values: dict[str, int], share: float | None) -> None:
-    assert checkpoint_share(values) == share
+    assert compute_checkpoint_share(values) == share
 
 
 @pytest.mark.parametrize(

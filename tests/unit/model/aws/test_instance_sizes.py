@@ -7,7 +7,7 @@ from pathlib import Path
 import moto
 import pytest
 
-from plimsoll.model.aws.instances import _TABLE, instance_size
+from plimsoll.model.aws.instances import _TABLE, find_instance_size
 
 
 @pytest.mark.parametrize(
@@ -24,21 +24,21 @@ from plimsoll.model.aws.instances import _TABLE, instance_size
     ],
 )
 def test_a_class_has_the_size_that_its_name_says(name: str, vcpus: int, memory_gib: float) -> None:
-    size = instance_size(name)
+    size = find_instance_size(name)
     assert size is not None
     assert (size.vcpus, size.memory_gib) == (vcpus, memory_gib)
 
 
 @pytest.mark.parametrize("name", ["db.x1.tiny", "large", "db.m5.metal", "db.t3.4xlarge"])
 def test_a_class_that_no_rule_knows_has_none(name: str) -> None:
-    assert instance_size(name) is None
+    assert find_instance_size(name) is None
 
 
 def test_every_class_with_limits_has_the_size_that_ec2_describes() -> None:
     data = Path(moto.__file__).parent / "ec2/resources/instance_types.json.gz"
     described = json.loads(gzip.decompress(data.read_bytes()))
     for name in _TABLE:
-        size = instance_size(name)
+        size = find_instance_size(name)
         assert size is not None, name
         vcpus = described[name]["VCpuInfo"]["DefaultVCpus"]
         memory_mib = described[name]["MemoryInfo"]["SizeInMiB"]

@@ -5,14 +5,14 @@ from typing import get_args
 import pytest
 
 from plimsoll.model.judging.capacity import Verdict
-from plimsoll.model.judging.verdicts import list_verdict_names, verdict_facts
+from plimsoll.model.judging.verdicts import find_verdict_facts, list_verdict_names
 
 VERDICTS = get_args(Verdict)
 
 
 def test_each_has_a_name_and_a_meaning_of_its_own() -> None:
     assert list(list_verdict_names()) == list(VERDICTS)
-    facts = [verdict_facts(verdict) for verdict in VERDICTS]
+    facts = [find_verdict_facts(verdict) for verdict in VERDICTS]
     assert len({each.name for each in facts}) == len({each.meaning for each in facts}) == len(facts)
 
 
@@ -35,5 +35,5 @@ def test_each_has_a_name_and_a_meaning_of_its_own() -> None:
 def test_whose_limit_was_reached_and_its_color(
     verdict: Verdict, limit: str | None, color: str
 ) -> None:
-    facts = verdict_facts(verdict)
+    facts = find_verdict_facts(verdict)
     assert (facts.limit, facts.color) == (limit, color)

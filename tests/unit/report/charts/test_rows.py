@@ -46,7 +46,7 @@ def test_outcomes_and_the_bracket_are_those_of_the_verdict() -> None:
 
 
 def test_limits_are_three_times_the_lightest_step() -> None:
-    limits = {row["operation"]: row["limit_us"] for row in rows.limit_rows(r1())}
+    limits = {row["operation"]: row["limit_us"] for row in rows.make_limit_rows(r1())}
     assert limits == {"update": 1260, "read": 1200}
 
 
@@ -66,5 +66,5 @@ def test_of_one_load_what_lasts_comes_before_what_credits_paid_for() -> None:
     burst, lasts = step(2, 3000, **gp2(3000, 50)), step(2, 300, **gp2(300, 0))
     capacity = judge_sustained([burst, lasts], Rules(limits_us={"update": 300}, confirmation=None))
     assert len(capacity.steps) == 2
-    assert rows.by_load(capacity)[2].throughput_ops_per_second == 300
-    assert rows.find_capacity_load(capacity) is rows.by_load(capacity)[2]
+    assert rows.index_by_load(capacity)[2].throughput_ops_per_second == 300
+    assert rows.find_capacity_load(capacity) is rows.index_by_load(capacity)[2]

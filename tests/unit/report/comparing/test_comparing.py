@@ -18,7 +18,7 @@ from plimsoll.report.charts.rows import list_curve_rows
 from plimsoll.report.comparing.comparing import compare_runs, find_equal_loads
 from plimsoll.report.comparing.ratios import divide_capacities
 from plimsoll.report.experiment.choice import build_matrix
-from plimsoll.report.page import whole
+from plimsoll.report.page import join_units
 from tests.support.synthetic_run import synthetic_run
 from tests.unit.capacity.simulators import World, cliff, collapse
 from tests.unit.capacity.trials import run, search_for
@@ -415,7 +415,7 @@ def test_the_page_tells_the_ratio_and_the_matrix() -> None:
     results = [SLOW, FAST, with_workload(SLOW, "ycsb-c")]
     found = compare_runs(results)
     page = compare_page.render_comparison(results, found, build_matrix(results))
-    assert whole(found.sentences[0]) in page
+    assert join_units(found.sentences[0]) in page
     assert "What to buy" in page
 
 

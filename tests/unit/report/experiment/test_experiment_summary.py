@@ -24,7 +24,7 @@ from plimsoll.report.experiment.page import (
     render_experiment,
 )
 from plimsoll.report.experiment.summary import CellRun
-from plimsoll.report.page import whole
+from plimsoll.report.page import join_units
 from plimsoll.requests.cells import expand_cells
 from tests.support.synthetic_run import synthetic_run
 
@@ -299,7 +299,7 @@ def test_the_page_and_its_tables_hold_every_cell() -> None:
     for told in (
         "What to buy",
         "high or mid: they differ by too little to matter",
-        whole(result.answer),
+        join_units(result.answer),
     ):
         assert told in page
     table = make_matrix_table(result)
