@@ -54,7 +54,7 @@ END;
 def find_programs() -> dict[str, Path]:
     """Find pgbench 15 and that of the server's version, each by its name; install what lacks."""
     install_pgbench()
-    folder = open_cache_directory() / "benchmarks" / OF_THE_SERVER
+    folder = open_cache_directory() / "benchmarks" / OF_THE_SERVER.replace("==", "-")
     if not folder.exists():
         pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps"]
         subprocess.run([*pip, "--target", folder, OF_THE_SERVER], check=True)
