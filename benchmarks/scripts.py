@@ -70,7 +70,7 @@ def find_programs() -> dict[str, Path]:
 def write_scripts(folder: Path) -> list[Path]:
     """Write each script to a file, which has its name."""
     for name in BUILTIN:
-        shown = [DEBIAN, f"--show-script={name}"]
+        shown = [str(DEBIAN), f"--show-script={name}"]
         done = subprocess.run(shown, check=True, capture_output=True, text=True)
         (folder / f"{name}.sql").write_text(done.stderr)
     (folder / "conditional.sql").write_text(CONDITIONAL)
@@ -188,7 +188,7 @@ def main(repetitions: int, seconds: int, scale: int, mode: str) -> None:
 def make_tables(target: EngineTarget, scale: int) -> None:
     """Have pgbench make its tables."""
     reach = ["-h", target.host, "-p", str(target.port), "-U", target.user, target.database]
-    command = [DEBIAN, "--initialize", "--quiet", f"--scale={scale}", *reach]
+    command = [str(DEBIAN), "--initialize", "--quiet", f"--scale={scale}", *reach]
     environment = {"PGPASSWORD": target.password}
     subprocess.run(command, env=environment, check=True, capture_output=True)
 
