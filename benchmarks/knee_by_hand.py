@@ -4,9 +4,10 @@ TOOL is sysbench (point_select or read_write on MariaDB), pgbench (-S on Postgre
 on MariaDB; one warehouse that Plimsoll makes, and the server's settings of
 `scenarios/tpcc-demo.yaml`). Its tables, some times the server's memory, lie on an emulated volume.
 By hand: the tool runs with more and more threads, and the most throughput whose p99 (of go-tpc,
-new_order's) is within the limit is the knee. Then `plimsoll find` is asked the same about the same
-tables, and then the tool again, so that a drift shows. Does nothing but this on the machine. Needs
-sysbench or pgbench (on Debian: sysbench, postgresql-contrib), or go-tpc (benchmarks/tpcc.py).
+new_order's, or its mean) is within the limit is the knee. Then `plimsoll find` is asked the same
+about the same tables, and then the tool again, so that a drift shows. Does nothing but this on the
+machine. Needs sysbench or pgbench (on Debian: sysbench, postgresql-contrib), or go-tpc
+(benchmarks/tpcc.py).
 """
 
 import json
@@ -54,11 +55,11 @@ operations:
 
 @dataclass(frozen=True)
 class Step:
-    """What the tool printed: threads, operations a second, p99 in ms."""
+    """What the tool printed: threads, operations a second, p99 or mean latency in ms."""
 
     threads: int
     ops_per_second: float
-    p99_ms: float
+    latency_ms: float
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,7 @@ class Subject:
         password: That.
         find: The options of `find` that say what is asked.
         limits: How the options of `find` name the limit, of which `{}` is the latency.
+        statistic: What the limit is of: p99, or mean.
     """
 
     run: Callable[[int, int], Step]
@@ -78,6 +80,7 @@ class Subject:
     password: str
     find: tuple[str, ...]
     limits: tuple[str, ...] = ("{}",)
+    statistic: str = "p99"
 
 
 def _number(pattern: str, text: str) -> float:
@@ -140,7 +143,7 @@ def _of_sysbench(server: MariaDbServer, script: str, size: tuple[str, str]) -> S
 
 
 @contextmanager
-def with_go_tpc(volume: EmulatedVolume, program: str) -> Iterator[Subject]:
+def with_go_tpc(volume: EmulatedVolume, program: str, statistic: str) -> Iterator[Subject]:
     """MariaDB with TPC-C's tables and the settings of the scenario."""
     scenario = Path(__file__).parents[1] / "scenarios/tpcc-demo.yaml"
     settings = yaml.safe_load(scenario.read_text())["target"]["parameters"]
@@ -151,15 +154,17 @@ def with_go_tpc(volume: EmulatedVolume, program: str) -> Iterator[Subject]:
         prepare_dataset(parse_dsn(server.dsn), compiled, connections=1)
 
     with mariadb(volume, load, settings) as server:
-        yield _of_go_tpc(parse_dsn(server.dsn), program)
+        yield _of_go_tpc(parse_dsn(server.dsn), program, statistic)
 
 
-def _of_go_tpc(target: EngineTarget, program: str) -> Subject:
+def _of_go_tpc(target: EngineTarget, program: str, statistic: str) -> Subject:
+    name = {"p99": "99th", "mean": "Avg"}[statistic]
+
     def run(threads: int, seconds: int) -> Step:
         many = ("-T", str(threads), "--time", f"{seconds}s", "--weight", "44,44,4,4,4")
         (text,) = call_go_tpc(program, target, "run", *many, found=r"(?s)\[Summary\].+")
-        p99_ms = _number(r"NEW_ORDER - .*99th\(ms\): ([\d.]+)", text)
-        return Step(threads, _number(r"tpmTotal: ([\d.]+)", text) / 60, p99_ms)
+        latency_ms = _number(rf"NEW_ORDER - .*{name}\(ms\): ([\d.]+)", text)
+        return Step(threads, _number(r"tpmTotal: ([\d.]+)", text) / 60, latency_ms)
 
     return Subject(
         run=run,
@@ -167,6 +172,7 @@ def _of_go_tpc(target: EngineTarget, program: str) -> Subject:
         password=target.password,
         find=("--workload", "tpcc"),
         limits=("new_order={}", "60s"),
+        statistic=statistic,
     )
 
 
@@ -215,10 +221,10 @@ def by_hand(subject: Subject, limit_ms: float, seconds: int) -> Step | None:
     """Find the knee with the tool alone: print its steps; give the best within the limit."""
     steps = [subject.run(threads, seconds) for threads in THREADS]
     table(
-        "threads | ops/s | p99 ms",
-        ((s.threads, f"{s.ops_per_second:,.0f}", f"{s.p99_ms:.2f}") for s in steps),
+        f"threads | ops/s | {subject.statistic} ms",
+        ((s.threads, f"{s.ops_per_second:,.0f}", f"{s.latency_ms:.2f}") for s in steps),
     )
-    within = [step for step in steps if step.p99_ms <= limit_ms]
+    within = [step for step in steps if step.latency_ms <= limit_ms]
     return max(within, key=lambda step: step.ops_per_second, default=None)
 
 
@@ -226,7 +232,7 @@ def found(subject: Subject, limit_ms: float, out: Path) -> dict[str, object]:
     """Ask `plimsoll find` the same; give its capacity."""
     program = str(Path(sys.executable).parent / "plimsoll")
     command = [program, "find", subject.dsn, *subject.find]
-    command += ["--allow-writes", "--max-connections", "64"]
+    command += ["--allow-writes", "--max-connections", "64", "--statistic", subject.statistic]
     command += [f"--limit={limit.format(f'{limit_ms:g}ms')}" for limit in subject.limits]
     command += ["--json", "--out", str(out)]
     done = subprocess.run(
@@ -243,14 +249,30 @@ def found(subject: Subject, limit_ms: float, out: Path) -> dict[str, object]:
 @click.command()
 @click.argument("tool", type=click.Choice(["point_select", "read_write", "pgbench", "go-tpc"]))
 @click.option("--iops", default=1_000, show_default=True)
-@click.option("--limit-ms", default=10.0, show_default=True, help="Of p99.")
+@click.option("--limit-ms", default=10.0, show_default=True, help="Of the statistic.")
 @click.option("--seconds", default=15, show_default=True, help="Of each step by hand.")
 @click.option("--keep", type=click.Path(path_type=Path), help="Where find's results go.")
 @click.option("--program", default="go-tpc", show_default=True, help="go-tpc's.")
+@click.option(
+    "--statistic",
+    type=click.Choice(["p99", "mean"]),
+    default="p99",
+    show_default=True,
+    help="Of latency; mean for go-tpc alone.",
+)
 def main(
-    *, tool: str, iops: int, limit_ms: float, seconds: int, keep: Path | None, program: str
+    *,
+    tool: str,
+    iops: int,
+    limit_ms: float,
+    seconds: int,
+    keep: Path | None,
+    program: str,
+    statistic: str,
 ) -> None:
     """Find one knee three times: by hand, by `plimsoll find`, by hand."""
+    if statistic == "mean" and tool != "go-tpc":
+        raise click.UsageError("--statistic mean is for go-tpc alone")
     with tempfile.TemporaryDirectory(prefix="plimsoll-benchmark-") as directory:
         scratch = Path(directory)
         scratch.chmod(0o755)  # PostgreSQL does not run as root
@@ -260,7 +282,7 @@ def main(
             if tool == "pgbench":
                 opened = postgres(on, scratch)
             elif tool == "go-tpc":
-                opened = with_go_tpc(on, program)
+                opened = with_go_tpc(on, program, statistic)
             else:
                 opened = with_sysbench(on, f"oltp_{tool}")
             with opened as subject:
