@@ -56,7 +56,7 @@ def pgbench(
     counted = re.compile(r"transactions actually processed: (\d+)")
     outcome = measure(command, count=counted, seconds=seconds)
     rate = re.search(r"^tps = ([\d.]+) \(without initial", outcome.output, re.MULTILINE)
-    assert rate is not None
+    assert rate is not None, outcome.output
     # -T counts from before the logins, which the engine does before its time begins
     return replace(outcome, wall_s=outcome.operations / float(rate[1]))
 
