@@ -11,8 +11,9 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -32,59 +33,78 @@ from benchmarks.engine_loads import (
 from benchmarks.measuring import CLIENT_CORE, SERVER_CORE, Outcome, measure
 from plimsoll.local.databases.postgres_server import PostgresServer
 from plimsoll.model.engine.asked import EngineTarget
+from plimsoll.model.request.dsn import parse_dsn
 
 # what is asked and answered for one row, on the wire
 ECHO_BYTES = ("42", "156")
 SCRIPT = f"\\set id random(1, {ROWS})\nSELECT c FROM sbtest1 WHERE id=:id;\n"
 
 
-def pgbench(target: EngineTarget, script: Path, *, connections: int, seconds: int) -> Outcome:
-    """Run pgbench with prepared statements."""
-    command = ["env", f"PGPASSWORD={target.password}", "pgbench", "-n", "-M", "prepared"]
-    command += ["-f", str(script), "-c", str(connections), "-j", "1", "-T", str(seconds)]
+def pgbench(
+    target: EngineTarget,
+    script: Path,
+    *,
+    connections: int,
+    seconds: int,
+    program: str = "pgbench",
+    options: Sequence[str] = (),
+) -> Outcome:
+    """Run pgbench, which sends statements as the target says: prepared, or as text."""
+    command = ["env", f"PGPASSWORD={target.password}", program, "-n", "-M", target.statement_mode]
+    command += ["-f", str(script), "-c", str(connections), "-j", "1", "-T", str(seconds), *options]
     command += ["-h", target.host, "-p", str(target.port), "-U", target.user, target.database]
     counted = re.compile(r"transactions actually processed: (\d+)")
-    return measure(command, count=counted, seconds=seconds)
+    outcome = measure(command, count=counted, seconds=seconds)
+    rate = re.search(r"^tps = ([\d.]+) \(without initial", outcome.output, re.MULTILINE)
+    assert rate is not None, outcome.output
+    # -T counts from before the logins, which the engine does before its time begins
+    return replace(outcome, wall_s=outcome.operations / float(rate[1]))
+
+
+@contextmanager
+def serve(**settings: str | int) -> Iterator[EngineTarget]:
+    """A PostgreSQL on its core, which keeps 512 MB in memory."""
+    with tempfile.TemporaryDirectory() as directory:
+        with pinned(SERVER_CORE):
+            server = PostgresServer.start(
+                directory=Path(directory) / "data", settings={"shared_buffers": "512MB", **settings}
+            )
+        with server:
+            yield parse_dsn(server.dsn)
 
 
 @contextmanager
 def database() -> Iterator[EngineTarget]:
     """A PostgreSQL on its core, all rows in memory."""
-    settings: dict[str, str | int] = {"shared_buffers": "512MB"}
-    with tempfile.TemporaryDirectory() as directory:
-        with pinned(SERVER_CORE):
-            server = PostgresServer.start(directory=Path(directory) / "data", settings=settings)
-        with server:
-            connection = pg8000.native.Connection(
-                server.user,
-                host=server.host,
-                port=server.port,
-                database=server.database,
-                password=server.password,
-            )
-            connection.run("CREATE TABLE sbtest1 (id int PRIMARY KEY, c char(120) NOT NULL)")
-            connection.run(
-                "INSERT INTO sbtest1 SELECT id, repeat(md5(id::text), 4)::char(120)"  # noqa: S608 - ours
-                f" FROM generate_series(1, {ROWS}) AS id"
-            )
-            connection.run("VACUUM ANALYZE sbtest1")
-            connection.close()
-            yield EngineTarget(
-                protocol="postgres",
-                host=server.host,
-                port=server.port,
-                user=server.user,
-                password=server.password,
-                database=server.database,
-            )
+    with serve() as target:
+        connection = pg8000.native.Connection(
+            target.user,
+            host=target.host,
+            port=target.port,
+            database=target.database,
+            password=target.password,
+        )
+        connection.run("CREATE TABLE sbtest1 (id int PRIMARY KEY, c char(120) NOT NULL)")
+        connection.run(
+            "INSERT INTO sbtest1 SELECT id, repeat(md5(id::text), 4)::char(120)"  # noqa: S608 - ours
+            f" FROM generate_series(1, {ROWS}) AS id"
+        )
+        connection.run("VACUUM ANALYZE sbtest1")
+        connection.close()
+        yield target
+
+
+def install_pgbench() -> None:
+    """Install Debian's pgbench if there is none."""
+    if shutil.which("pgbench") is None:
+        apt = ["apt-get", "install", "-qq", "-y", "postgresql-contrib"]
+        subprocess.run(apt, check=True, capture_output=True)
 
 
 @click.group()
 def main() -> None:
     """Measures the engine beside pgbench."""
-    if shutil.which("pgbench") is None:
-        apt = ["apt-get", "install", "-qq", "-y", "postgresql-contrib"]
-        subprocess.run(apt, check=True, capture_output=True)
+    install_pgbench()
     build_examples()
 
 

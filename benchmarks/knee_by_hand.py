@@ -1,10 +1,13 @@
 """A knee found by hand beside `plimsoll find`: `python -m benchmarks.knee_by_hand TOOL`.
 
-TOOL is sysbench (point_select or read_write on MariaDB) or pgbench (-S on PostgreSQL). Its tables,
-some times the server's memory, lie on an emulated volume. By hand: the tool runs with more and more
-threads, and the most throughput whose p99 is within the limit is the knee. Then `plimsoll find` is
-asked the same about the same tables, and then the tool again, so that a drift shows. Does nothing
-but this on the machine. Needs sysbench or pgbench (on Debian: sysbench, postgresql-contrib).
+TOOL is sysbench (point_select or read_write on MariaDB), pgbench (-S on PostgreSQL) or go-tpc (tpcc
+on MariaDB; one warehouse that Plimsoll makes, and the server's settings of
+`scenarios/tpcc-demo.yaml`). Its tables, some times the server's memory, lie on an emulated volume.
+By hand: the tool runs with more and more threads, and the most throughput whose p99 (of go-tpc,
+new_order's, or its mean) is within the limit is the knee. Then `plimsoll find` is asked the same
+about the same tables, and then the tool again, so that a drift shows. Does nothing but this on the
+machine. Needs sysbench or pgbench (on Debian: sysbench, postgresql-contrib), or go-tpc
+(benchmarks/tpcc.py).
 """
 
 import json
@@ -19,18 +22,25 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import click
+import yaml
 
+from benchmarks.tpcc import SUMMARY, call_go_tpc, count_transactions
 from benchmarks.volume_fio import table
 from benchmarks.volume_mariadb import sysbench
 from benchmarks.volume_postgres import pgbench, printed
+from plimsoll.databases.prepare import prepare_dataset
 from plimsoll.local.databases.mariadb_server import MariaDbServer
 from plimsoll.local.databases.postgres_server import PostgresServer
 from plimsoll.model.aws.volumes import Volume, rates
+from plimsoll.model.engine.asked import EngineTarget
+from plimsoll.model.request.dsn import parse_dsn
 from plimsoll.volumes import EmulatedVolume, VolumeSettings
+from plimsoll.workload import load_workload
 
 THREADS = (1, 2, 3, 4, 6, 8, 10, 12, 16)
 ROWS = 400_000  # of sysbench: about 95 MB
 SCALE = 10  # of pgbench: 1 million rows, about 150 MB with their index
+WAREHOUSES = 1  # of go-tpc: about 100 MB, as scenarios/tpcc-demo.yaml has it
 PGBENCH_READ = """\
 about: "pgbench -S: one account by its key"
 dataset: pgbench
@@ -45,11 +55,11 @@ operations:
 
 @dataclass(frozen=True)
 class Step:
-    """What the tool printed: threads, operations a second, p99 in ms."""
+    """What the tool printed: threads, operations a second, p99 or mean latency in ms."""
 
     threads: int
     ops_per_second: float
-    p99_ms: float
+    latency_ms: float
 
 
 @dataclass(frozen=True)
@@ -61,12 +71,16 @@ class Subject:
         dsn: For `plimsoll find`, without its password.
         password: That.
         find: The options of `find` that say what is asked.
+        limits: How the options of `find` name the limit, of which `{}` is the latency.
+        statistic: What the limit is of: p99, or mean.
     """
 
     run: Callable[[int, int], Step]
     dsn: str
     password: str
     find: tuple[str, ...]
+    limits: tuple[str, ...] = ("{}",)
+    statistic: str = "p99"
 
 
 def _number(pattern: str, text: str) -> float:
@@ -77,22 +91,35 @@ def _number(pattern: str, text: str) -> float:
 
 
 @contextmanager
-def mariadb(volume: EmulatedVolume, script: str) -> Iterator[Subject]:
-    """MariaDB with sysbench's own tables."""
+def mariadb(
+    volume: EmulatedVolume,
+    load: Callable[[MariaDbServer], object],
+    settings: dict[str, str | int],
+) -> Iterator[MariaDbServer]:
+    """MariaDB on a volume, with rows that were loaded before it was on that."""
     directory = volume.directory / "server"
     loading: dict[str, str | int] = {
         "innodb_buffer_pool_size": "512M",
         "innodb_flush_log_at_trx_commit": 0,
     }
-    size = ("--tables=1", f"--table-size={ROWS}")
     loader = MariaDbServer.start(directory=directory, settings=loading)
-    sysbench(loader, script, *size, "prepare")
+    load(loader)
     loader.stop()
     with MariaDbServer.start(
-        directory=directory,
-        settings={"innodb_buffer_pool_size": "16M"},
-        environment=volume.environment(),
+        directory=directory, settings=settings, environment=volume.environment()
     ) as server:
+        yield server
+
+
+@contextmanager
+def with_sysbench(volume: EmulatedVolume, script: str) -> Iterator[Subject]:
+    """MariaDB with sysbench's own tables."""
+    size = ("--tables=1", f"--table-size={ROWS}")
+
+    def load(server: MariaDbServer) -> None:
+        sysbench(server, script, *size, "prepare")
+
+    with mariadb(volume, load, {"innodb_buffer_pool_size": "16M"}) as server:
         yield _of_sysbench(server, script, size)
 
 
@@ -112,6 +139,44 @@ def _of_sysbench(server: MariaDbServer, script: str, size: tuple[str, str]) -> S
             *("--workload", workload, "--records", str(ROWS)),
             *("--tables", "1", "--set", "distribution=uniform"),
         ),
+    )
+
+
+@contextmanager
+def with_go_tpc(volume: EmulatedVolume, program: str, statistic: str) -> Iterator[Subject]:
+    """MariaDB with TPC-C's tables and the settings of the scenario."""
+    scenario = Path(__file__).parents[1] / "scenarios/tpcc-demo.yaml"
+    settings = yaml.safe_load(scenario.read_text())["target"]["parameters"]
+    compiled = load_workload("tpcc").compile(WAREHOUSES)
+
+    def load(server: MariaDbServer) -> None:
+        # one loader inserts in the order of the keys
+        prepare_dataset(parse_dsn(server.dsn), compiled, connections=1)
+
+    with mariadb(volume, load, settings) as server:
+        yield _of_go_tpc(parse_dsn(server.dsn), program, statistic)
+
+
+def _of_go_tpc(target: EngineTarget, program: str, statistic: str) -> Subject:
+    def run(threads: int, seconds: int) -> Step:
+        many = ("-T", str(threads), "--time", f"{seconds}s", "--weight", "44,44,4,4,4")
+        (summary,) = call_go_tpc(program, target, "run", *many, found=SUMMARY)
+
+        def read(figure: str) -> float:
+            return _number(rf"NEW_ORDER - .*{figure}: ([\d.]+)", summary)
+
+        # its own mean is that of a histogram's classes
+        mean_ms = read(r"Sum\(ms\)") / read("Count")
+        latency_ms = mean_ms if statistic == "mean" else read(r"99th\(ms\)")
+        return Step(threads, count_transactions(summary) / seconds, latency_ms)
+
+    return Subject(
+        run=run,
+        dsn=f"mysql://{target.user}@{target.host}:{target.port}/{target.database}",
+        password=target.password,
+        find=("--workload", "tpcc"),
+        limits=("new_order={}", "60s"),
+        statistic=statistic,
     )
 
 
@@ -160,10 +225,10 @@ def by_hand(subject: Subject, limit_ms: float, seconds: int) -> Step | None:
     """Find the knee with the tool alone: print its steps; give the best within the limit."""
     steps = [subject.run(threads, seconds) for threads in THREADS]
     table(
-        "threads | ops/s | p99 ms",
-        ((s.threads, f"{s.ops_per_second:,.0f}", f"{s.p99_ms:.2f}") for s in steps),
+        f"threads | ops/s | {subject.statistic} ms",
+        ((s.threads, f"{s.ops_per_second:,.0f}", f"{s.latency_ms:.2f}") for s in steps),
     )
-    within = [step for step in steps if step.p99_ms <= limit_ms]
+    within = [step for step in steps if step.latency_ms <= limit_ms]
     return max(within, key=lambda step: step.ops_per_second, default=None)
 
 
@@ -171,7 +236,8 @@ def found(subject: Subject, limit_ms: float, out: Path) -> dict[str, object]:
     """Ask `plimsoll find` the same; give its capacity."""
     program = str(Path(sys.executable).parent / "plimsoll")
     command = [program, "find", subject.dsn, *subject.find]
-    command += ["--allow-writes", "--max-connections", "64", "--limit", f"{limit_ms:g}ms"]
+    command += ["--allow-writes", "--max-connections", "64", "--statistic", subject.statistic]
+    command += [f"--limit={limit.format(f'{limit_ms:g}ms')}" for limit in subject.limits]
     command += ["--json", "--out", str(out)]
     done = subprocess.run(
         command,
@@ -185,23 +251,45 @@ def found(subject: Subject, limit_ms: float, out: Path) -> dict[str, object]:
 
 
 @click.command()
-@click.argument("tool", type=click.Choice(["point_select", "read_write", "pgbench"]))
+@click.argument("tool", type=click.Choice(["point_select", "read_write", "pgbench", "go-tpc"]))
 @click.option("--iops", default=1_000, show_default=True)
-@click.option("--limit-ms", default=10.0, show_default=True, help="Of p99.")
+@click.option("--limit-ms", default=10.0, show_default=True, help="Of the statistic.")
 @click.option("--seconds", default=15, show_default=True, help="Of each step by hand.")
 @click.option("--keep", type=click.Path(path_type=Path), help="Where find's results go.")
-def main(tool: str, iops: int, limit_ms: float, seconds: int, keep: Path | None) -> None:
+@click.option("--program", default="go-tpc", show_default=True, help="go-tpc's.")
+@click.option(
+    "--statistic",
+    type=click.Choice(["p99", "mean"]),
+    default="p99",
+    show_default=True,
+    help="Of latency; mean for go-tpc alone.",
+)
+def main(
+    *,
+    tool: str,
+    iops: int,
+    limit_ms: float,
+    seconds: int,
+    keep: Path | None,
+    program: str,
+    statistic: str,
+) -> None:
     """Find one knee three times: by hand, by `plimsoll find`, by hand."""
+    if statistic == "mean" and tool != "go-tpc":
+        raise click.UsageError("--statistic mean is for go-tpc alone")
     with tempfile.TemporaryDirectory(prefix="plimsoll-benchmark-") as directory:
         scratch = Path(directory)
         scratch.chmod(0o755)  # PostgreSQL does not run as root
         volume = Volume(type="io1", size_gib=200, iops=iops)
         cache = VolumeSettings(page_cache_mib=32 if tool == "pgbench" else 0)
         with EmulatedVolume.create(scratch / "volume", volume, settings=cache) as on:
-            open_subject = (
-                postgres(on, scratch) if tool == "pgbench" else mariadb(on, f"oltp_{tool}")
-            )
-            with open_subject as subject:
+            if tool == "pgbench":
+                opened = postgres(on, scratch)
+            elif tool == "go-tpc":
+                opened = with_go_tpc(on, program, statistic)
+            else:
+                opened = with_sysbench(on, f"oltp_{tool}")
+            with opened as subject:
                 subject.run(8, 2 * seconds)  # until the caches are full
                 first = by_hand(subject, limit_ms, seconds)
                 before = on.sample()
