@@ -138,6 +138,9 @@ impl Program {
                 each: each.map(Box::new),
             });
         }
+        let single = matches!(&statements[..], [only] if only.repeat == 1)
+            && steps.is_empty()
+            && !(operation.transaction || operation.own_transactions);
         Ok(Operation {
             name: operation.name.clone(),
             transaction: operation.transaction,
@@ -148,6 +151,7 @@ impl Program {
             lists,
             statements,
             steps,
+            single,
             max_tries: operation.max_tries,
             keying_s: operation.keying_s,
             think_s: operation.think_s,

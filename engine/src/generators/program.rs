@@ -135,6 +135,8 @@ pub struct Operation {
     pub statements: Vec<Statement>,
     /// Empty if each statement is sent in turn.
     pub steps: Vec<Step>,
+    /// It is one statement, sent once: the answer to that ends it.
+    pub single: bool,
     pub max_tries: u32,
     pub keying_s: f64,
     pub think_s: f64,
@@ -352,6 +354,12 @@ impl Operation {
     /// Draws the operation's variables.
     #[inline]
     pub fn begin(&self, drawing: &mut Drawing, scope: &mut Scope) {
+        if self.variables > 0 {
+            self.draw_variables(drawing, scope);
+        }
+    }
+
+    fn draw_variables(&self, drawing: &mut Drawing, scope: &mut Scope) {
         if drawing.variables.len() < self.variables {
             drawing.variables.resize(self.variables, Variable::Null);
         }

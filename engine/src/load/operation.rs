@@ -3,9 +3,9 @@
 use super::wire::{Execution, Met, Wire};
 use crate::error::Failure;
 use crate::generators::formulas::is_true;
-use crate::generators::program::{Operation, Program, Statement, Step};
+use crate::generators::program::{Each, Operation, Program, Statement, Step};
 use crate::generators::rng::Rng;
-use crate::generators::values::{Drawing, Scope, Variable};
+use crate::generators::values::{Drawing, Scope, Value, Variable};
 
 /// An operation in progress.
 #[derive(Debug, Default)]
@@ -116,16 +116,35 @@ impl<W: Wire> Tools<'_, W> {
     }
 
     /// Appends the execution of an operation's statement.
+    #[inline]
     fn send(&mut self, operation: &Operation, statement: &Statement) {
-        let (alternatives, binds, lines) = match &statement.each {
-            None => (&statement.alternatives, &statement.binds, 1),
-            Some(each) => {
-                let list = &operation.lists[each.list];
-                let lines = list.lines(self.drawing);
-                let form = &each.forms[lines - list.least];
-                (&form.alternatives, &form.binds, lines)
+        match &statement.each {
+            None => {
+                let (alternatives, binds) = (&statement.alternatives, &statement.binds);
+                self.send_as(operation, statement, alternatives, binds, 1);
             }
-        };
+            Some(each) => self.send_lines(operation, statement, each),
+        }
+    }
+
+    /// Appends the execution of a statement a part of which is repeated for each line of a list.
+    #[cold]
+    fn send_lines(&mut self, operation: &Operation, statement: &Statement, each: &Each) {
+        let list = &operation.lists[each.list];
+        let lines = list.lines(self.drawing);
+        let form = &each.forms[lines - list.least];
+        self.send_as(operation, statement, &form.alternatives, &form.binds, lines);
+    }
+
+    #[inline(always)] // a statement without lines pays nothing for those
+    fn send_as(
+        &mut self,
+        operation: &Operation,
+        statement: &Statement,
+        alternatives: &[usize],
+        binds: &[Value],
+        lines: usize,
+    ) {
         let prepared = statement.choose(alternatives, self.drawing, self.scope);
         let statements = u64::from(!statement.uncounted);
         self.sent.statements += statements;
@@ -254,7 +273,19 @@ impl Running {
     }
 
     /// Takes the answer to the last packet: appends the next one, or the operation is over.
+    #[inline]
     pub fn answered<W: Wire>(
+        &mut self,
+        result: Result<Met, Box<Failure>>,
+        tools: &mut Tools<'_, W>,
+    ) -> Next {
+        match result {
+            Ok(met) if tools.program.operations[self.index].single => Next::Succeeded(met),
+            result => self.answered_one_of_several(result, tools),
+        }
+    }
+
+    fn answered_one_of_several<W: Wire>(
         &mut self,
         result: Result<Met, Box<Failure>>,
         tools: &mut Tools<'_, W>,
