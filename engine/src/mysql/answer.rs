@@ -152,12 +152,6 @@ impl Answer {
         self.partial.keep(MOST_KEPT);
     }
 
-    #[cold]
-    fn take_column(&mut self, definition: &[u8]) -> Result<(), Violation> {
-        self.columns.push(Column::read(definition)?);
-        Ok(())
-    }
-
     /// Takes a row, in the binary protocol: a byte, the bits of nulls from the third on, values.
     #[cold]
     fn keep_row(&mut self, payload: &[u8]) -> Result<(), Violation> {
@@ -232,7 +226,7 @@ impl Answer {
         match self.expect {
             Expect::Columns { left } => {
                 if self.kept.wanted() > 0 {
-                    self.take_column(payload)?;
+                    self.columns.push(Column::read(payload)?);
                 }
                 self.expect = match left {
                     1 => self.after_columns(),

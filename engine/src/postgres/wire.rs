@@ -78,6 +78,7 @@ impl Wire for PostgresWire {
         self.close();
     }
 
+    #[inline]
     fn execute(&mut self, execution: &Execution<'_>, drawing: &mut Drawing, scope: &mut Scope) {
         self.make_room();
         self.answer.expect_rows(execution.rows_least);
