@@ -120,7 +120,6 @@ impl Wire for CqlWire {
         self.close();
     }
 
-    #[inline]
     fn execute(&mut self, execution: &Execution<'_>, drawing: &mut Drawing, scope: &mut Scope) {
         let Requests { known, streams, slots } = &mut self.requests;
         let out = &mut self.link.out;

@@ -273,7 +273,7 @@ impl Running {
     }
 
     /// Takes the answer to the last packet: appends the next one, or the operation is over.
-    #[inline]
+    #[inline(always)]
     pub fn answered<W: Wire>(
         &mut self,
         result: Result<Met, Box<Failure>>,

@@ -78,7 +78,7 @@ impl Wire for MysqlWire {
         self.close();
     }
 
-    #[inline]
+    #[inline(always)] // with what calls it, it is one function of the hot loop
     fn execute(&mut self, execution: &Execution<'_>, drawing: &mut Drawing, scope: &mut Scope) {
         self.next_packet(execution.rows_least);
         if !execution.returns.is_empty() {

@@ -78,7 +78,7 @@ impl Wire for PostgresWire {
         self.close();
     }
 
-    #[inline]
+    #[inline(always)] // with what calls it, it is one function of the hot loop
     fn execute(&mut self, execution: &Execution<'_>, drawing: &mut Drawing, scope: &mut Scope) {
         self.make_room();
         self.answer.expect_rows(execution.rows_least);
