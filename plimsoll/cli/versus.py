@@ -154,9 +154,8 @@ def describe(result: VersusResult) -> str:
         interval = "too few pairs for an interval"
     else:
         sure = words.format_percent(result.confidence)
-        interval = (
-            f"{sure} confidence sequence {words.format_ratio_interval(result.low, result.high)}"
-        )
+        # with two decimals an interval that just excludes 1 would end at 1.00
+        interval = f"{sure} confidence sequence {result.low:.3f} to {result.high:.3f}"
     counted = f"{words.format_count(len(result.pairs), 'pair')} {describe_order(result.order)}"
     least = words.format_percent(result.matters_share)
     means = {
@@ -166,8 +165,7 @@ def describe(result: VersusResult) -> str:
     }
     where = ", each at the load that its search found" if result.load_lines else ""
     verdict = (
-        f"{result.outcome}: B has {words.format_ratio(result.ratio)} times the {result.figure} of"
-        f" A{where}"
+        f"{result.outcome}: B has {result.ratio:.3f} times the {result.figure} of A{where}"
         f" ({interval}, {counted}): {means[result.outcome]}"
     )
     lines = [verdict]

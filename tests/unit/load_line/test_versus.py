@@ -193,10 +193,10 @@ RESULT = VersusResult(
     order_why="both are one server",
     figure="throughput",
     unit="ops/s",
-    pairs=((100.0, 150.0),) * 8,
-    ratio=1.5,
-    low=1.4,
-    high=1.6,
+    pairs=((100.0, 97.2),) * 8,
+    ratio=0.972,
+    low=0.947,
+    high=0.998,
     confidence=0.99,
     matters_share=0.03,
     outcome="they differ",
@@ -206,8 +206,8 @@ RESULT = VersusResult(
 
 def test_a_result_is_one_sentence_with_its_interval() -> None:
     text = describe(RESULT)
-    assert text.startswith("they differ: B has 1.50 times the throughput of A (99 % confidence")
-    assert "1.40 to 1.60, 8 pairs in turns): the difference is larger than the noise" in text
+    assert text.startswith("they differ: B has 0.972 times the throughput of A (99 % confidence")
+    assert "0.947 to 0.998, 8 pairs in turns): the difference is larger than the noise" in text
     assert text.endswith("A: 10.11, at 8 connections\nB: 11.4, at 8 connections\nseed 7")
     few = describe(RESULT.model_copy(update={"low": None, "high": None, "outcome": "not decided"}))
     assert "too few pairs for an interval" in few
