@@ -166,7 +166,7 @@ unit: setup ## The quick tests, without databases
 WHAT_TESTS_NEED := namespaces rust-tests-built setup browser systemd $(STAMPS)/test-programs $(STAMPS)/cassandra $(STAMPS)/node
 
 .PHONY: test
-test: $(WHAT_TESTS_NEED) ## At least one test of each kind of proof, lint and types: about 14 minutes on two cores
+test: $(WHAT_TESTS_NEED) ## At least one test of each kind of proof, lint and types: 12 to 14 minutes on two cores
 	$(BIN)/python -m tools.suite test
 
 .PHONY: test-all
