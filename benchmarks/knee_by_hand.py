@@ -40,7 +40,7 @@ from plimsoll.workload import load_workload
 THREADS = (1, 2, 3, 4, 6, 8, 10, 12, 16)
 ROWS = 400_000  # of sysbench: about 95 MB
 SCALE = 10  # of pgbench: 1 million rows, about 150 MB with their index
-WAREHOUSES = 1  # of go-tpc: about 100 MB, as scenarios/tpcc-demo.yaml has it
+WAREHOUSES = 1  # as in scenarios/tpcc-demo.yaml: about 100 MB
 PGBENCH_READ = """\
 about: "pgbench -S: one account by its key"
 dataset: pgbench
@@ -165,7 +165,7 @@ def _of_go_tpc(target: EngineTarget, program: str, statistic: str) -> Subject:
         def read(figure: str) -> float:
             return _number(rf"NEW_ORDER - .*{figure}: ([\d.]+)", summary)
 
-        # its own mean is that of a histogram's classes
+        # the mean that go-tpc prints is computed from the coarse classes of its histogram
         mean_ms = read(r"Sum\(ms\)") / read("Count")
         latency_ms = mean_ms if statistic == "mean" else read(r"99th\(ms\)")
         return Step(threads, count_transactions(summary) / seconds, latency_ms)

@@ -62,7 +62,7 @@ operations:
       - {sql: "SELECT name FROM {item} WHERE id = ?", binds: [{key: item}]}
 """
 ALIKE, BASE, WORSE = "alike", "base", "worse"
-FIRST_TURNS = 3_000  # of the function's loop: nearly all of an operation is the server's work
+FIRST_TURNS = 3_000  # with a loop of so many, an operation is nearly all the server's work
 FUNCTIONS = {
     "mariadb": "CREATE OR REPLACE FUNCTION burn(id INT) RETURNS INT DETERMINISTIC"
     " RETURN BENCHMARK({turns}, MD5(id))",
@@ -81,9 +81,9 @@ class Compared(Model):
     """One comparison: a line of the file."""
 
     family: str
-    planted_share: float  # of the server's CPU time for an operation; 0 for nothing
-    cpu_share: float  # by which an operation of the planted schema costs more, as measured
-    cpu_share_error: float  # its standard error
+    planted_share: float  # added to an operation's CPU time in the server; 0 for nothing planted
+    cpu_share: float  # measured: share of CPU time that `WORSE` takes more than `BASE`
+    cpu_share_error: float  # standard error of `cpu_share`
     seconds: float
     result: VersusResult
 

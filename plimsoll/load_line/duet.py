@@ -55,7 +55,7 @@ def explain_sharing(places: tuple[Place, Place], cores: int) -> str | None:
     """Return what two loads at the same time would share; None if each has cores of its own.
 
     Args:
-        places: Where both servers run.
+        places: The place of each server.
         cores: The number of this machine's cores that this process may use.
     """
     first, second = places
@@ -134,7 +134,7 @@ def run_together(
             token.cancel()
 
     def run(number: int) -> Loaded:
-        os.sched_setaffinity(0, processors[number])  # of this thread, and of those that it starts
+        os.sched_setaffinity(0, processors[number])  # of this thread; its own inherit it
         try:
             return load(number, meet, tokens[number])
         except BaseException:

@@ -7,22 +7,9 @@ import pytest
 from plimsoll.errors import WorkloadError
 from plimsoll.model.engine.asked import Each, EachStep, EngineOperation, SendStep
 from plimsoll.workload.library import parse_workload
+from tests.unit.workload.test_logic import TABLES
 
-TABLES = """
-about: one
-default_records: 10
-tables:
-  item:
-    rows: $records
-    primary_key: [id]
-    columns:
-      id: {type: bigint, value: row}
-      n: {type: int, value: 0}
-      s: {type: varchar(9), value: {text: [3, 9]}}
-operations:
-  act:
-    weight: 1
-    transaction: true
+DRAWN = """\
     let:
       w: {integer: [1, 9]}
       many: {integer: [2, 4]}
@@ -57,7 +44,7 @@ INSERT = """\
 
 def compile_act(statements: str, lists: str = LISTS, protocol: Any = "mysql") -> EngineOperation:
     """The operation `act` with these lists and statements."""
-    text = f"{TABLES}{lists}    statements:\n{statements}"
+    text = f"{TABLES}{DRAWN}{lists}    statements:\n{statements}"
     return parse_workload(text).compile(10, {}, protocol).engine.operations[0]
 
 
@@ -148,7 +135,7 @@ def test_the_number_of_a_line_is_its_key_unless_another_is_named() -> None:
     ],
 )  # fmt: skip
 def test_what_is_not_clear_is_refused(old: str, new: str, problem: str) -> None:
-    text = f"{TABLES}{LISTS}    statements:\n{READ}{LOOP}{INSERT}"
+    text = f"{TABLES}{DRAWN}{LISTS}    statements:\n{READ}{LOOP}{INSERT}"
     assert old in text
     with pytest.raises(WorkloadError, match=problem):
         parse_workload(text.replace(old, new, 1))
@@ -179,7 +166,7 @@ def test_a_part_for_each_line_needs_its_list() -> None:
 
 def test_cassandra_refuses_lists_by_name() -> None:
     text = (
-        f"{TABLES}{LISTS}    statements:\n{READ}{LOOP}".replace("sql:", "cql:")
+        f"{TABLES}{DRAWN}{LISTS}    statements:\n{READ}{LOOP}".replace("sql:", "cql:")
         .replace("    transaction: true\n", "")
         .replace(" OR n = ?", "")
         .replace("[w, id, w]", "[w, id]")
